@@ -1,0 +1,288 @@
+"""The recurrent decoder, with and without attention."""
+
+from typing import Any, Literal
+
+import keras
+from keras import ops
+
+from pairloom.models.attention import SoftAttention
+from pairloom.models.cells import make_cell
+from pairloom.models.decoders.output_layer import OutputLayer
+from pairloom.models.memory import Memory
+from pairloom.models.product import product
+from pairloom.models.recurrence.layer import state_sizes
+from pairloom.models.recurrence.scan import scan
+from pairloom.models.scores import make_score
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class RecurrentDecoder(keras.layers.Layer):
+    """Writes a sequence of ids, one step at a time, looking at a memory.
+
+    With `e` the embedding of the last id, `s` the state and `c` the attention's context, a step is
+
+    - Bahdanau: `c_t = attend(s_{t-1})`, `s_t = cell([e, c_t], s_{t-1})`, `a_t = tanh(W [c_t, s_t])`
+    - Luong: `s_t = cell([e], s_{t-1})`, `c_t = attend(s_t)`, `a_t = tanh(W [c_t, s_t])`
+
+    and the logits are `V a_t + b`. Input feeding adds `a_{t-1}` to the cell's input. Without
+    attention `a_t = s_t`.
+
+    Args:
+        vocabulary_size: The number of ids.
+        units: Width of the state.
+        cell: `"gru"` or `"lstm"`.
+        layers: How many cells are stacked; the attention asks with the last one's state.
+        context: `"attention"`, `"every_step"` (the memory's summary enters the cell at each
+            step) or `"state"` (the summary makes the first state, and nothing else).
+        score: `"additive"` or `"general"`.
+        style: `"luong"` or `"bahdanau"`.
+        input_feeding: Whether the last attentional vector enters the cell.
+        embedding_units: Width of the embeddings.
+        dropout: Share of embedding and output entries dropped in training.
+        tied: Whether the output layer's weights are the embeddings.
+        embedding: An embedding layer to share; a new one when None.
+
+    Call arguments:
+        ids: `(batch, time)`, what the decoder is fed: the begin id, then the target.
+        memory: A `Memory`.
+
+    Returns:
+        `(logits, weights)`: `(batch, time, vocabulary_size)` and `(batch, time, memory_time)`,
+        zeros where there is no attention.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        units: int = 256,
+        cell: str = "gru",
+        layers: int = 1,
+        context: Literal["attention", "every_step", "state"] = "attention",
+        score: str = "additive",
+        style: Literal["luong", "bahdanau"] = "luong",
+        input_feeding: bool = True,
+        embedding_units: int = 256,
+        dropout: float = 0.0,
+        tied: bool = False,
+        embedding: keras.layers.Embedding | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        _check_choice("context", context, ("attention", "every_step", "state"))
+        _check_choice("style", style, ("luong", "bahdanau"))
+        if layers < 1:
+            raise ValueError(f"`layers` must be at least 1. Received: layers={layers}.")
+        self.settings = {
+            "vocabulary_size": vocabulary_size,
+            "units": units,
+            "cell": cell,
+            "layers": layers,
+            "context": context,
+            "score": score,
+            "style": style,
+            "input_feeding": input_feeding,
+            "embedding_units": embedding_units,
+            "dropout": dropout,
+            "tied": tied,
+        }
+        self.context = context
+        self.asks_before_the_cell = context == "attention" and style == "bahdanau"
+        self.feeds = context == "attention" and input_feeding
+        self.units = units
+        self.embedding = embedding or keras.layers.Embedding(vocabulary_size, embedding_units)
+        self.cells = [make_cell(cell, units) for _ in range(layers)]
+        self.attention = None
+        self.feature_units = units
+        if context == "attention":
+            self.attention = SoftAttention(make_score(score, units))
+            self.feature_units = self.embedding.output_dim if tied else units
+        elif tied and units != self.embedding.output_dim:
+            raise ValueError(
+                "Without attention, `tied` needs `units` equal to `embedding_units`. "
+                f"Received: units={units}, embedding_units={self.embedding.output_dim}."
+            )
+        self.dropout = keras.layers.Dropout(dropout)
+        self.output_layer = OutputLayer(vocabulary_size, self.embedding if tied else None)
+
+    def build(self, ids_shape, memory_shape):
+        memory_shape = Memory(*memory_shape)
+        memory_units, summary_units = memory_shape.states[-1], memory_shape.summary[-1]
+        if not self.embedding.built:
+            self.embedding.build(ids_shape)
+        state_width = sum(sum(state_sizes(cell)) for cell in self.cells)
+        self.bridge = keras.layers.Dense(state_width, activation="tanh")
+        self.bridge.build((None, summary_units))
+        width = self.embedding.output_dim
+        width += summary_units if self.context == "every_step" else 0
+        width += memory_units if self.asks_before_the_cell else 0
+        width += self.feature_units if self.feeds else 0
+        for cell in self.cells:
+            cell.build((None, width))
+            width = self.units
+        if self.attention is not None:
+            self.attention.build((None, None, self.units), (None, None, memory_units))
+            self.readout = self.add_weight(
+                shape=(memory_units + self.units, self.feature_units),
+                initializer="glorot_uniform",
+                name="readout",
+            )
+        self.output_layer.build((None, self.feature_units))
+
+    def call(self, ids, memory, training=False):
+        features, weights = self.features(ids, memory, training)
+        return self.logits(features), weights
+
+    def logits(self, features):
+        """The output layer, for whichever positions the caller needs: `(..., vocabulary_size)`."""
+        return self.output_layer(features)
+
+    def prepare(self, memory: Memory) -> Memory:
+        """Fills in what the attention makes of the memory once for all steps."""
+        if self.attention is None:
+            return memory
+        return memory._replace(keys=self.attention.keys(memory.states))
+
+    def initial_state(self, memory: Memory, beams: int = 1) -> dict[str, Any]:
+        """The state before the first step, each tensor `(batch, beams, ...)`."""
+        parts, start = [], 0
+        bridged = self.bridge(memory.summary)
+        for cell in self.cells:
+            widths = state_sizes(cell)
+            parts.append([])
+            for width in widths:
+                part = bridged[:, None, start : start + width]
+                parts[-1].append(ops.repeat(part, beams, axis=1))
+                start += width
+        fed = ops.zeros((ops.shape(bridged)[0], beams, self.feature_units), dtype=bridged.dtype)
+        return {"cells": parts, "fed": fed}
+
+    def step(self, ids, state, memory: Memory):
+        """One step of search, for several hypotheses of each input at once.
+
+        Args:
+            ids: `(batch, beams)`, the last id of each hypothesis.
+            state: As `initial_state` or the last step gave it.
+            memory: A prepared `Memory`.
+
+        Returns:
+            `(logits, state, weights)`: `(batch, beams, vocabulary_size)`, the next state, and
+            `(batch, beams, memory_time)`.
+        """
+        beams = ids.shape[1] or ops.shape(ids)[1]
+
+        def flatten(x):
+            return ops.reshape(x, (-1, x.shape[-1]))
+
+        def unflatten(x):
+            return ops.reshape(x, (-1, beams, x.shape[-1]))
+
+        known = flatten(self._known_inputs(self.embedding(ids), memory))
+        state = keras.tree.map_structure(flatten, state)
+        state, (features, weights) = self._stepper(memory, beams)(state, known)
+        if not self.feeds:
+            features = self._read_out(features)
+        state = keras.tree.map_structure(unflatten, state)
+        return self.logits(unflatten(features)), state, weights
+
+    def features(self, ids, memory: Memory, training: bool = False):
+        """What the output layer sees: `(batch, time, feature_units)`, and the weights.
+
+        The loop holds only what depends on the step before: input products, and without input
+        feeding the readout too, are one product for all steps.
+        """
+        embedded = self.dropout(self.embedding(ids), training=training)
+        memory = self.prepare(memory)
+        known = ops.transpose(self._known_inputs(embedded, memory), (1, 0, 2))
+        state = self.initial_state(memory)
+        state = keras.tree.map_structure(lambda x: ops.squeeze(x, 1), state)
+        ask_later = self.attention is not None and not (self.asks_before_the_cell or self.feeds)
+        stepper = self._stepper(memory, beams=1, with_attention=not ask_later)
+        dtypes = (known.dtype,) * 2
+        _, (features, weights) = scan(stepper, state, known, dtypes)
+        features = ops.transpose(features, (1, 0, 2))
+        if ask_later:
+            features, weights = self._ask(features, memory)
+        else:
+            weights = ops.transpose(ops.squeeze(weights, 2), (1, 0, 2))
+        if not self.feeds:
+            features = self._read_out(features)
+        return self.dropout(features, training=training), weights
+
+    @property
+    def _width(self) -> int:
+        return self.embedding.output_dim
+
+    def _known_inputs(self, embedded, memory: Memory):
+        """The first cell's input product with all that is known before the loop."""
+        known = embedded
+        if self.context == "every_step":
+            summary = ops.repeat(memory.summary[:, None], ops.shape(embedded)[1], axis=1)
+            known = ops.concatenate([embedded, summary], -1)
+        return self.cells[0].projector(0, known.shape[-1])(known)
+
+    def _stepper(self, memory: Memory, beams: int, with_attention: bool = True):
+        """A step for `scan`; the outputs are what the readout needs (or gave), and weights."""
+        steppers = [cell.stepper() for cell in self.cells]
+        projectors = [cell.projector(0, self.units) for cell in self.cells[1:]]
+        attention = self.attention if with_attention else None
+        start = self._width
+        if self.asks_before_the_cell or self.feeds:
+            arising = self.cells[0].kernel.shape[0] - start
+            project_arising = self.cells[0].projector(start, arising)
+
+        def step(state, projected):
+            weights = None
+            arising = []
+            if self.asks_before_the_cell:
+                context, weights = self._ask_flat(state["cells"][-1][0], memory, beams)
+                arising.append(context)
+            if self.feeds:
+                arising.append(state["fed"])
+            if arising:
+                projected = projected + project_arising(ops.concatenate(arising, -1))
+            cells = []
+            hidden, states = steppers[0](projected, state["cells"][0])
+            cells.append(states)
+            for cell_step, project, old in zip(steppers[1:], projectors, state["cells"][1:]):
+                hidden, states = cell_step(project(hidden), old)
+                cells.append(states)
+            seen = hidden
+            if attention is not None:
+                if not self.asks_before_the_cell:
+                    context, weights = self._ask_flat(hidden, memory, beams)
+                seen = ops.concatenate([context, hidden], -1)
+            fed = state["fed"]
+            if self.feeds:
+                fed = seen = self._read_out(seen)
+            if weights is None:
+                batch, time = ops.shape(memory.mask)
+                weights = ops.zeros((batch, beams, time), dtype=hidden.dtype)
+            return {"cells": cells, "fed": fed}, (seen, weights)
+
+        return step
+
+    def _ask(self, query, memory: Memory):
+        """`query (batch, queries, units)` to `[context, query]` and weights."""
+        context, weights = self.attention(
+            query, memory.states, memory_mask=memory.mask, keys=memory.keys
+        )
+        return ops.concatenate([context, query], -1), weights
+
+    def _ask_flat(self, query, memory: Memory, beams: int):
+        """`query (batch * beams, units)` to context of the same rows, and `(batch, beams, time)`."""
+        query = ops.reshape(query, (-1, beams, self.units))
+        context, weights = self.attention(
+            query, memory.states, memory_mask=memory.mask, keys=memory.keys
+        )
+        return ops.reshape(context, (-1, context.shape[-1])), weights
+
+    def _read_out(self, seen):
+        return seen if self.attention is None else ops.tanh(product(seen, self.readout))
+
+    def get_config(self):
+        return {**super().get_config(), **self.settings}
+
+
+def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"`{name}` must be one of {list(known)}. Received: {name}={value!r}.")

@@ -1,0 +1,60 @@
+"""Cross-entropy of an output layer, at the price of its matrix products."""
+
+import tensorflow as tf
+
+
+def projected_cross_entropy(
+    features: tf.Tensor,
+    table: tf.Tensor,
+    bias: tf.Tensor,
+    labels: tf.Tensor,
+    label_smoothing: float = 0.0,
+) -> tf.Tensor:
+    """`-sum_v q_v log softmax(table . features + bias)_v`, a number for each row.
+
+    `q` is `1 - label_smoothing` at the label plus `label_smoothing / vocabulary_size` everywhere,
+    Szegedy et al. (2016), section 7. Over a vocabulary of thousands the passes over the logits
+    cost as much as the products; here there is one softmax, and its result is the gradient.
+
+    Args:
+        features: `(rows, units)`, real positions only.
+        table: `(vocabulary_size, units)`.
+        bias: `(vocabulary_size,)`.
+        labels: `(rows,)`.
+        label_smoothing: Share of the probability that is spread over all ids.
+
+    Returns:
+        `(rows,)` in float32.
+    """
+    loss = _cross_entropy(features, table, bias, labels)
+    if not label_smoothing:
+        return loss
+    # log softmax = logit - log sum, so smoothing needs two logits only: the label's and the mean,
+    # and the mean of all logits is the product with the mean row.
+    at_label = tf.reduce_sum(features * tf.gather(table, labels), -1) + tf.gather(bias, labels)
+    mean_row = tf.reduce_mean(table, 0)
+    mean = tf.linalg.matvec(features, mean_row) + tf.reduce_mean(bias)
+    return loss + label_smoothing * tf.cast(at_label - mean, tf.float32)
+
+
+@tf.custom_gradient
+def _cross_entropy(features, table, bias, labels):
+    logits = tf.nn.bias_add(tf.matmul(features, table, transpose_b=True), bias)
+    logits = tf.cast(logits, tf.float32)
+    probabilities = tf.nn.softmax(logits)
+    # The largest probability is at least 1 / vocabulary_size, so its logarithm is safe.
+    log_sum = tf.reduce_max(logits, -1) - tf.math.log(tf.reduce_max(probabilities, -1))
+    loss = log_sum - tf.gather(logits, labels, batch_dims=1)
+
+    def gradient(upstream):
+        # Scaling the few features instead of all the probabilities saves a pass over them.
+        given = tf.cast(probabilities, features.dtype)
+        scale = tf.cast(upstream, features.dtype)[:, None]
+        ones = tf.ones_like(features[:, :1])
+        scaled = scale * tf.concat([features, ones], 1)
+        by_row = tf.matmul(given, scaled, transpose_a=True)
+        by_row = tf.tensor_scatter_nd_sub(by_row, labels[:, None], scaled)
+        by_feature = scale * (tf.matmul(given, table) - tf.gather(table, labels))
+        return by_feature, by_row[:, :-1], by_row[:, -1], None
+
+    return loss, gradient

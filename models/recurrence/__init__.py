@@ -1,0 +1,6 @@
+"""Loops over time."""
+
+from pairloom.models.recurrence.layer import Recurrence, portable_kernels
+from pairloom.models.recurrence.scan import scan
+
+__all__ = ["Recurrence", "portable_kernels", "scan"]

@@ -1,0 +1,144 @@
+"""A recurrent layer over a sequence, in one or both directions."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import keras
+from keras import ops
+
+from pairloom.models.cells import GRUCell, LSTMCell
+from pairloom.models.recurrence.scan import scan
+
+_PORTABLE = ContextVar("portable", default=False)
+
+
+@contextmanager
+def portable_kernels() -> Iterator[None]:
+    """Inside, recurrences are traced without GPU kernels, so that the graph runs on any machine."""
+    token = _PORTABLE.set(True)
+    try:
+        yield
+    finally:
+        _PORTABLE.reset(token)
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class Recurrence(keras.layers.Layer):
+    """Runs a cell over time; with a second cell, backwards too.
+
+    The input products of all steps are one product before the loop, and both directions share
+    the loop. On a GPU, TensorFlow's fused kernels run the stock cells.
+
+    Args:
+        cell: The cell, such as `GRUCell(256)`.
+        backward_cell: A second cell of its own weights for the other direction; None: one way.
+
+    Call arguments:
+        inputs: `(batch, time, width)`.
+        inputs_mask: `(batch, time)`, True where there is something. A masked step changes no state.
+
+    Returns:
+        `(outputs, states)`: `(batch, time, units)` with zeros where masked, both directions side
+        by side, and the list of last states, each `(batch, units)`, forward ones first.
+    """
+
+    def __init__(self, cell, backward_cell=None, **kwargs):
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.backward_cell = backward_cell
+
+    def build(self, inputs_shape, inputs_mask_shape=None):
+        for cell in filter(None, (self.cell, self.backward_cell)):
+            if not cell.built:
+                cell.build(inputs_shape)
+
+    def call(self, inputs, inputs_mask=None):
+        mask = inputs_mask
+        if mask is None:
+            mask = ops.ones(ops.shape(inputs)[:2], dtype="bool")
+        run = self._fused if _fused_kernels_serve(self.cell) else self._looped
+        outputs, states = run(inputs, mask)
+        return outputs * ops.cast(mask, outputs.dtype)[..., None], states
+
+    def _looped(self, inputs, mask):
+        batch = ops.shape(inputs)[0]
+        inputs = ops.transpose(inputs, (1, 0, 2))
+        mask = ops.transpose(mask)[..., None]
+        width = inputs.shape[-1]
+        cells = [self.cell]
+        over_time = [(self.cell.projector(0, width)(inputs), mask)]
+        if self.backward_cell is not None:
+            cells.append(self.backward_cell)
+            projected = self.backward_cell.projector(0, width)(inputs)
+            over_time.append((ops.flip(projected, 0), ops.flip(mask, 0)))
+        steppers = [cell.stepper() for cell in cells]
+
+        def step(states, inputs_at_t):
+            new_states = []
+            for cell_step, old, (projected, here) in zip(steppers, states, inputs_at_t):
+                _, new = cell_step(projected, old)
+                new_states.append([ops.where(here, n, o) for n, o in zip(new, old)])
+            return new_states, tuple(states[0] for states in new_states)
+
+        start = [
+            [ops.zeros((batch, cell.units), dtype=inputs.dtype) for _ in state_sizes(cell)]
+            for cell in cells
+        ]
+        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells))
+        if len(outputs) == 2:
+            outputs = (outputs[0], ops.flip(outputs[1], 0))
+        outputs = ops.transpose(ops.concatenate(outputs, -1), (1, 0, 2))
+        return outputs, [state for way in states for state in way]
+
+    def _fused(self, inputs, mask):
+        ways = [_stock_layer(self.cell, False)(inputs, mask=mask)]
+        if self.backward_cell is not None:
+            outputs, *states = _stock_layer(self.backward_cell, True)(inputs, mask=mask)
+            ways.append((ops.flip(outputs, 1), *states))
+        outputs = ops.concatenate([outputs for outputs, *_ in ways], -1)
+        return outputs, [state for _, *states in ways for state in states]
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "cell": keras.saving.serialize_keras_object(self.cell),
+            "backward_cell": keras.saving.serialize_keras_object(self.backward_cell),
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        cells = [
+            keras.saving.deserialize_keras_object(config.pop(name))
+            for name in ("cell", "backward_cell")
+        ]
+        return cls(*cells, **config)
+
+
+def state_sizes(cell) -> list[int]:
+    """The widths of a cell's states, a list for every cell."""
+    size = cell.state_size
+    return list(size) if isinstance(size, list | tuple) else [size]
+
+
+def _fused_kernels_serve(cell) -> bool:
+    if _PORTABLE.get() or keras.backend.backend() != "tensorflow":
+        return False
+    import tensorflow as tf
+
+    return type(cell) in (GRUCell, LSTMCell) and bool(tf.config.list_logical_devices("GPU"))
+
+
+def _stock_layer(cell, backwards: bool) -> keras.layers.Layer:
+    """Keras's own layer around our cell; it holds no weights, so it may live for one trace."""
+    stock = keras.layers.GRU if type(cell) is GRUCell else keras.layers.LSTM
+    layer = stock(
+        cell.units,
+        return_sequences=True,
+        return_state=True,
+        go_backwards=backwards,
+        dtype=cell.dtype_policy,
+    )
+    layer.cell = cell
+    layer.built = True
+    return layer

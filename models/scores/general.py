@@ -1,0 +1,37 @@
+"""Luong's bilinear score."""
+
+import keras
+from keras import ops
+
+from pairloom.models.product import product
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class GeneralScore(keras.layers.Layer):
+    """Scores every memory position with one matrix between query and memory.
+
+    `score(q, m) = q . W m`, Luong et al. (2015), equation 8. Also called multiplicative, bilinear.
+
+    Call arguments:
+        query: `(batch, query_time, query_units)`.
+        memory: `(batch, memory_time, memory_units)`.
+        keys: What `keys(memory)` gave; made anew when not given.
+
+    Returns:
+        `(batch, query_time, memory_time)`, not normalised.
+    """
+
+    def build(self, query_shape, memory_shape, keys_shape=None):
+        self.kernel = self.add_weight(
+            shape=(memory_shape[-1], query_shape[-1]),
+            initializer="glorot_uniform",
+            name="kernel",
+        )
+
+    def keys(self, memory):
+        """The part `W m` that no query changes: `(batch, memory_time, query_units)`."""
+        return product(memory, self.kernel)
+
+    def call(self, query, memory, keys=None):
+        keys = self.keys(memory) if keys is None else keys
+        return ops.matmul(query, ops.swapaxes(keys, 1, 2))

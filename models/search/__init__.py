@@ -1,0 +1,7 @@
+"""Searches: from a decoder's steps to whole outputs, inside the graph."""
+
+from pairloom.models.search.beam import beam_search
+from pairloom.models.search.greedy import greedy_search
+from pairloom.models.search.hypotheses import Hypotheses
+
+__all__ = ["Hypotheses", "beam_search", "greedy_search"]

@@ -1,0 +1,83 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from pairloom.models import AdditiveScore, GeneralScore, SoftAttention
+from pairloom.models.attention import masked_softmax
+
+RANDOM = np.random.default_rng(0)
+QUERY = RANDOM.normal(size=(3, 2, 4)).astype("float32")
+MEMORY = RANDOM.normal(size=(3, 5, 6)).astype("float32")
+MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], bool)
+
+
+def attend(attention, memory=MEMORY, mask=MASK):
+    return attention(QUERY, memory, memory_mask=mask)
+
+
+@pytest.mark.parametrize("score", [AdditiveScore(7), GeneralScore()])
+def test_context_is_the_weighted_sum_of_what_is_there(score):
+    attention = SoftAttention(score)
+    context, weights = attend(attention)
+    scores = np.array(score(QUERY, MEMORY))
+    for b, length in enumerate([5, 2]):
+        for i in range(2):
+            exponentials = np.exp(scores[b, i, :length])
+            expected = exponentials / exponentials.sum()
+            np.testing.assert_allclose(weights[b, i, :length], expected, atol=1e-5)
+            np.testing.assert_allclose(weights[b, i, length:], 0.0)
+            np.testing.assert_allclose(context[b, i], expected @ MEMORY[b, :length], atol=1e-5)
+
+
+def test_padding_never_changes_the_context():
+    attention = SoftAttention(AdditiveScore(7))
+    context, weights = attend(attention)
+    junk = np.concatenate([np.where(MASK[..., None], MEMORY, 1e3), np.full((3, 2, 6), 1e3)], 1)
+    padded, padded_weights = attend(attention, junk.astype("float32"), np.pad(MASK, [(0, 0), (0, 2)]))
+    np.testing.assert_allclose(padded, context, atol=1e-5)
+    np.testing.assert_allclose(padded_weights[..., :5], weights, atol=1e-6)
+
+
+def test_nothing_to_attend_to_gives_zeros_and_finite_gradients():
+    attention = SoftAttention(AdditiveScore(7))
+    memory = tf.constant(MEMORY)
+    with tf.GradientTape() as tape:
+        tape.watch(memory)
+        context, weights = attention(QUERY, memory, memory_mask=MASK)
+        loss = tf.reduce_sum(context**2) + tf.reduce_sum(weights**2)
+    np.testing.assert_array_equal(context[2], 0.0)
+    np.testing.assert_array_equal(weights[2], 0.0)
+    gradient = tape.gradient(loss, memory)
+    assert np.isfinite(gradient).all()
+    np.testing.assert_array_equal(gradient[2], 0.0)
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_half_precision_stays_near_full(policy):
+    full = SoftAttention(GeneralScore())
+    expected, _ = attend(full)
+    half = SoftAttention(GeneralScore(dtype=policy), dtype=policy)
+    half.build(QUERY.shape, MEMORY.shape)
+    half.set_weights(full.get_weights())
+    context, weights = attend(half)
+    assert context.dtype == weights.dtype == policy.removeprefix("mixed_")
+    np.testing.assert_allclose(tf.cast(context, "float32"), expected, atol=0.05)
+
+
+def test_softmax_survives_scores_that_overflow_half_precision():
+    scores = tf.constant([[6e4, 6e4, -6e4]], tf.float16)
+    np.testing.assert_allclose(masked_softmax(scores), [[0.5, 0.5, 0.0]])
+
+
+def test_save_and_load_as_keras_and_as_saved_model(tmp_path):
+    query, memory = keras.Input((2, 4)), keras.Input((5, 6))
+    model = keras.Model([query, memory], SoftAttention(AdditiveScore(7))(query, memory))
+    expected, _ = model([QUERY, MEMORY])
+    model.save(tmp_path / "attention.keras")
+    loaded = keras.models.load_model(tmp_path / "attention.keras")
+    np.testing.assert_allclose(loaded([QUERY, MEMORY])[0], expected, atol=1e-6)
+    model.export(tmp_path / "saved", verbose=False)
+    reloaded = tf.saved_model.load(str(tmp_path / "saved"))
+    served = reloaded.serve([QUERY, MEMORY])
+    np.testing.assert_allclose(served[0], expected, atol=1e-6)

@@ -1,0 +1,209 @@
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from pairloom.models import EncoderDecoder, Memory, beam_search, greedy_search
+from pairloom.models.search.hypotheses import length_factor
+
+END = 3
+RANDOM = np.random.default_rng(0)
+SOURCE = np.array([[4, 5, 6, 7, 8], [9, 4, 0, 0, 0], [5, 5, 5, 0, 0], [8, 0, 0, 0, 0]])
+
+
+def make_model(seed=1, size=10, **decoder):
+    """A model sharp enough that rounding decides nothing."""
+    model = EncoderDecoder(
+        size,
+        size,
+        encoder={"type": "tokens", "units": 8, "embedding_units": 8},
+        decoder={"type": "recurrent", "units": 8, "embedding_units": 8, **decoder},
+    )
+    model.build((None, None), (None, None))
+    random = np.random.default_rng(seed)
+    model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
+    return model
+
+
+def beam(model, source=SOURCE, **settings):
+    return beam_search(model.decoder, model.encoder(source), **{"max_length": 8, **settings})
+
+
+def log_probability(model, source, ids):
+    """Of one sequence, by teacher forcing."""
+    logits, _ = model(source[None], np.array([[2, *ids[:-1]]]))
+    logs = tf.nn.log_softmax(logits)[0].numpy()
+    return sum(logs[t, i] for t, i in enumerate(ids))
+
+
+class Markov:
+    """A decoder whose next id depends on the last one alone, to search by hand."""
+
+    def __init__(self, table):
+        self.table = tf.constant(table, tf.float32)
+
+    def prepare(self, memory):
+        return memory
+
+    def initial_state(self, memory, beams):
+        return {}
+
+    def step(self, ids, state, memory):
+        weights = tf.zeros([tf.shape(ids)[0], tf.shape(ids)[1], tf.shape(memory.mask)[1]])
+        return tf.gather(self.table, ids), state, weights
+
+
+def empty_memory(batch):
+    return Memory(tf.zeros([batch, 1, 1]), tf.ones([batch, 1], tf.bool), tf.zeros([batch, 1]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_beam_is_greedy(seed):
+    model = make_model(seed)
+    greedy = greedy_search(
+        model.decoder, model.encoder(SOURCE), max_length=8, with_weights=True
+    )
+    one = beam(model, beams=1, with_weights=True)
+    np.testing.assert_array_equal(one.ids, greedy.ids)
+    np.testing.assert_array_equal(one.lengths, greedy.lengths)
+    np.testing.assert_allclose(one.scores, greedy.scores, atol=1e-4)
+    np.testing.assert_allclose(one.weights, greedy.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("nbest", [1, 3])
+def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(length_penalty, nbest):
+    random = np.random.default_rng(5)
+    table = random.normal(0, 1.5, (6, 6)).astype("float32")
+    table[:, :3] = -1e9  # Padding, unknown and begin are never written.
+    longest = 4
+    found = beam_search(
+        Markov(table),
+        empty_memory(1),
+        beams=200,
+        nbest=nbest,
+        max_length=longest,
+        length_penalty=length_penalty,
+    )
+    logs = tf.nn.log_softmax(table).numpy()
+    finished = []
+    for length in range(1, longest + 1):
+        for body in itertools.product([4, 5], repeat=length - 1):
+            ids = (*body, END)
+            total = sum(logs[a, b] for a, b in zip((2, *ids), ids))
+            finished.append((total / float(length_factor(length, length_penalty)), ids))
+    finished.sort(reverse=True)
+    for rank in range(nbest):
+        score, ids = finished[rank]
+        assert tuple(found.ids[0, rank].numpy()[: len(ids)]) == ids
+        np.testing.assert_allclose(found.scores[0, rank], score, rtol=1e-4)
+
+
+@pytest.mark.parametrize("settings", [{}, {"length_penalty": 0.7, "coverage_penalty": 0.2}])
+def test_the_batch_a_sentence_is_in_never_changes_its_output(settings):
+    model = make_model()
+    together = beam(model, beams=4, nbest=3, with_weights=True, **settings)
+    for row, length in enumerate([5, 2, 3, 1]):
+        alone = beam(
+            model, SOURCE[row : row + 1, :length], beams=4, nbest=3, with_weights=True, **settings
+        )
+        time = alone.ids.shape[-1]
+        np.testing.assert_array_equal(alone.ids[0], together.ids[row, :, :time])
+        np.testing.assert_array_equal(together.ids[row, :, time:], 0)
+        np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
+        np.testing.assert_allclose(
+            alone.weights[0], together.weights[row, :, :time, :length], atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("style", ["luong", "bahdanau"])
+def test_scores_and_weights_are_those_of_teacher_forcing(style):
+    model = make_model(style=style)
+    found = beam(model, beams=4, nbest=4, with_weights=True)
+    for row, rank in itertools.product(range(4), range(4)):
+        length = int(found.lengths[row, rank])
+        ids = found.ids[row, rank, :length].numpy()
+        expected = log_probability(model, SOURCE[row], ids)
+        np.testing.assert_allclose(found.scores[row, rank], expected, rtol=1e-3, atol=1e-3)
+        _, weights = model(SOURCE[row][None], np.array([[2, *ids[:-1]]]))
+        np.testing.assert_allclose(found.weights[row, rank, :length], weights[0], atol=1e-4)
+        np.testing.assert_array_equal(found.weights[row, rank, length:], 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hypotheses_come_best_first_and_differ(seed):
+    found = beam(make_model(seed), beams=5, nbest=5, max_length=60)
+    scores = found.scores.numpy()
+    assert (np.diff(scores, axis=1) <= 1e-6).all()
+    for row in found.ids.numpy():
+        assert len({tuple(ids) for ids in row}) == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_beam_finds_no_less_than_greedy_here(seed):
+    model = make_model(seed)
+    greedy = greedy_search(model.decoder, model.encoder(SOURCE), max_length=8)
+    finished = np.array([END in ids for ids in greedy.ids[:, 0].numpy()])
+    better = beam(model, beams=8).scores[:, 0] >= greedy.scores[:, 0] - 1e-4
+    assert better.numpy()[finished].all()
+
+
+def test_the_length_limit_cuts_off():
+    table = np.full((6, 6), 0.0, "float32")
+    table[:, 4] = 5.0
+    table[:, END] = -1e9
+    for found in (
+        beam_search(Markov(table), empty_memory(2), beams=2, max_length=3),
+        greedy_search(Markov(table), empty_memory(2), max_length=3),
+    ):
+        np.testing.assert_array_equal(found.ids[:, 0], [[4, 4, 4]] * 2)
+        np.testing.assert_array_equal(found.lengths[:, 0], [3, 3])
+
+
+def test_a_finished_hypothesis_ranks_before_one_that_was_cut_off():
+    table = np.full((6, 6), -1e9, "float32")
+    table[:, 4] = 3.0
+    table[:, END] = 0.0
+    found = beam_search(Markov(table), empty_memory(1), beams=2, nbest=2, max_length=2)
+    assert found.ids[0, 0, -1] == END or found.ids[0, 0, 0] == END
+
+
+def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere():
+    model = make_model(3)
+    plain = beam(model, beams=6, nbest=6, with_weights=True)
+    pushed = beam(model, beams=6, nbest=6, with_weights=True, coverage_penalty=5.0)
+
+    def uncovered(found):
+        seen = tf.minimum(tf.reduce_sum(found.weights, 2), 1.0)
+        return float(tf.reduce_sum(tf.cast(SOURCE[:, None] > 0, tf.float32) * (1.0 - seen)[:, :1]))
+
+    assert uncovered(pushed) <= uncovered(plain)
+
+
+def test_an_empty_batch_gives_an_empty_answer():
+    model = make_model()
+    assert beam(model, SOURCE[:0], beams=3, nbest=2).ids.shape[:2] == (0, 2)
+    assert greedy_search(model.decoder, model.encoder(SOURCE[:0])).ids.shape[:2] == (0, 1)
+
+
+def test_search_runs_in_a_graph_of_unknown_shapes():
+    model = make_model()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
+    def run(source):
+        return beam_search(model.decoder, model.encoder(source), beams=3, max_length=8).ids
+
+    np.testing.assert_array_equal(run(SOURCE), beam(model, beams=3).ids)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beams": 2, "nbest": 3}, "`nbest` must be between 1 and `beams`.*nbest=3, beams=2"),
+        ({"length_penalty": -1.0}, "`length_penalty` must not be negative"),
+    ],
+)
+def test_impossible_settings_say_so(settings, message):
+    with pytest.raises(ValueError, match=message):
+        beam(make_model(), **settings)
