@@ -75,7 +75,7 @@ class Subwords(tf.Module):
         return tf.where(tf.equal(ids, tf.cast(PAD, ids.dtype)), tf.constant(""), names)
 
     def text(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
-        """Writes ids as text again; padding, begin and end leave no trace.
+        """Writes ids as text again; padding, begin and end are control pieces and leave no trace.
 
         Args:
             ids: `(batch, (time))` of integers, ragged, or dense and padded.
@@ -86,9 +86,6 @@ class Subwords(tf.Module):
         if not isinstance(ids, tf.RaggedTensor):
             ids = tf.RaggedTensor.from_tensor(tf.convert_to_tensor(ids))
         ids = tf.cast(ids, tf.int32).with_row_splits_dtype(tf.int64)
-        flat = ids.values
-        silent = tf.equal(flat, PAD) | tf.equal(flat, BOS) | tf.equal(flat, EOS)
-        ids = tf.ragged.boolean_mask(ids, ids.with_values(~silent))
         # A vocabulary of whole words spells an unknown one with the bytes of its space, too.
         text = tf.strings.regex_replace(self._tokenizer.detokenize(ids), SPACE, " ")
         return tf.strings.strip(text)

@@ -56,7 +56,8 @@ def test_ids_are_sentencepieces_own(model, subwords):
 
 
 @pytest.mark.parametrize(
-    "text", ["a dog", "", "Grüße", "東京 🐕", "naïve dogs", "x\x00y", "<s> a </s>", "<pad>", "  a  b "]
+    "text",
+    ["a dog", "", "Grüße", "東京 🐕", "naïve dogs", "x\x00y", "<s> a </s>", "<pad>", "  a  b "],
 )
 def test_text_comes_back_normalized(subwords, text):
     expected = " ".join(unicodedata.normalize("NFKC", text).split())

@@ -1,0 +1,1 @@
+"""Pairs from files: reading, checking, splitting, and the component that writes examples."""

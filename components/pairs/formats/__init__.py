@@ -1,0 +1,48 @@
+"""File formats: each a small module that turns lines into rows.
+
+A format yields a `Row` or a `Rejection` for every line that is meant as one, and never both or
+neither. It does not look at values: that is what kinds do.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
+from pairloom.components.pairs.formats.comma_separated import CommaSeparated
+from pairloom.components.pairs.formats.json_lines import JsonLines
+from pairloom.components.pairs.formats.parallel import Parallel
+from pairloom.components.pairs.formats.tab_separated import TabSeparated
+from pairloom.components.pairs.rows import Chunk, Rejection, Row
+from pairloom.components.pairs.settings import PairSettings
+
+__all__ = ["FORMATS", "Format", "find_format"]
+
+
+class Format(Protocol):
+    """How files of one format are found and read."""
+
+    splittable: bool
+    """Whether a worker can start in the midst of a file. Never so for gzip."""
+
+    def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
+        """The files of a data section; those of one tuple are read side by side."""
+
+    def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
+        """The rows of a chunk, in order."""
+
+
+FORMATS: Mapping[str, Format] = {
+    "cmudict": CmuDictionary(),
+    "csv": CommaSeparated(),
+    "jsonl": JsonLines(),
+    "parallel": Parallel(),
+    "tsv": TabSeparated(),
+}
+
+
+def find_format(name: str) -> Format:
+    """Finds a format by its name, as `find_format("tsv")`."""
+    if name not in FORMATS:
+        raise DataError(f"`data.format` must be one of {sorted(FORMATS)}. Received: {name!r}.")
+    return FORMATS[name]

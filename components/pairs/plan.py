@@ -1,0 +1,86 @@
+"""Which worker reads what: files cut into chunks of lines."""
+
+import glob
+from collections.abc import Iterator
+from typing import Any
+
+from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.files import file_size, fingerprint, is_gzip
+from pairloom.components.pairs.formats import find_format
+from pairloom.components.pairs.formats.parallel import unequal_lengths
+from pairloom.components.pairs.lines import LineIndex
+from pairloom.components.pairs.rows import Chunk
+from pairloom.components.pairs.settings import PairSettings
+
+__all__ = ["data_fingerprint", "plan_chunks"]
+
+CHUNK_BYTES = 2 * 2**20
+MOST_CHUNKS = 200
+
+
+def plan_chunks(
+    settings: PairSettings, chunk_bytes: int = CHUNK_BYTES, most_chunks: int = MOST_CHUNKS
+) -> list[Chunk]:
+    """Cuts all files into chunks; the cut depends on the files alone, never on the workers.
+
+    Args:
+        settings: What to read.
+        chunk_bytes: About how much of the largest file of a group a chunk has, at least.
+        most_chunks: Chunks grow beyond `chunk_bytes` so as to be about so many.
+
+    Returns:
+        Chunks in reading order. A file that nobody can enter in its midst (gzip, CSV) is one chunk.
+    """
+    groups = list(_groups(settings))
+    total = sum(max(map(file_size, files)) for _, files in groups)
+    wanted = max(chunk_bytes, total // most_chunks)
+    splittable = find_format(settings.format).splittable
+    chunks: list[Chunk] = []
+    for split, files in groups:
+        if not splittable or max(map(file_size, files)) <= wanted or any(map(is_gzip, files)):
+            pieces: list[dict[str, Any]] = [{}]
+        else:
+            pieces = list(_cut(files, wanted))
+        chunks += [Chunk(len(chunks) + i, split, files, **piece) for i, piece in enumerate(pieces)]
+    return chunks
+
+
+def data_fingerprint(settings: PairSettings) -> str:
+    """A text that is another one when a file was changed, added or taken away."""
+    return "\n".join(
+        f"{split}:{fingerprint(file)}" for split, files in _groups(settings) for file in files
+    )
+
+
+def _groups(settings: PairSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
+    form = find_format(settings.format)
+    for split, source in settings.sources.items():
+        for files in form.groups(source, f"data.{split}", settings):
+            for file in files:
+                # Empty files are usual among the parts a glob finds, but not where one is named.
+                if file_size(file) == 0 and not _found_by_glob(source, file):
+                    raise DataError(f"`data.{split}`: the file `{file}` is empty.")
+            yield split, files
+
+
+def _found_by_glob(source: Any, file: str) -> bool:
+    if isinstance(source, dict):
+        return any(_found_by_glob(part, file) for part in source.values())
+    if isinstance(source, list):
+        return any(glob.has_magic(part) for part in source) and file not in source
+    return source is not None and glob.has_magic(source) and source != file
+
+
+def _cut(files: tuple[str, ...], wanted: int) -> Iterator[dict[str, Any]]:
+    indexes = [LineIndex(file) for file in files]
+    lengths = [index.lines for index in indexes]
+    if len(set(lengths)) > 1:
+        raise unequal_lengths(files, lengths)
+    count = -(-max(map(file_size, files)) // wanted)
+    step = max(1, -(-lengths[0] // count))
+    for first in range(1, lengths[0] + 1, step):
+        yield {
+            "first": first,
+            "lines": step,
+            "offsets": tuple(index.offset(first) for index in indexes),
+        }

@@ -1,0 +1,1 @@
+"""Subwords: counted with Beam, learned with SentencePiece."""

@@ -1,0 +1,319 @@
+"""The training loop."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import keras
+import tensorflow as tf
+
+from pairloom.components.trainer.averages import Averages
+from pairloom.components.trainer.batches import in_batches
+from pairloom.components.trainer.fused_adam import FusedAdam
+from pairloom.components.trainer.objective import target_loss
+from pairloom.components.trainer.position import Position
+from pairloom.components.trainer.progress import TrainingProgress, report
+from pairloom.components.trainer.schedule import WarmupDecay
+from pairloom.components.trainer.settings import TrainingSettings
+from pairloom.models import EncoderDecoder
+
+_REPORT_EVERY_SECONDS = 0.5
+
+
+class TrainingDivergedError(Exception):
+    """The loss is no longer a number."""
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """How a training ended."""
+
+    steps: int
+    epochs: float
+    seconds: float
+    best: float
+
+
+class TrainingLoop:
+    """Trains a model on pairs, and can be killed at any time.
+
+    Args:
+        model: Made and built inside `strategy.scope()`.
+        settings: The recipe's `training` section.
+        train_pairs: As `read_pairs` gives them.
+        eval_pairs: The same, held out.
+        folder: For checkpoints; a training that finds its own there goes on from them.
+        strategy: As `choose_strategy` gives it.
+        bleu: Computes BLEU on held-out pairs, when early stopping watches it.
+        log_folder: For TensorBoard; None: no logs.
+    """
+
+    def __init__(
+        self,
+        model: EncoderDecoder,
+        settings: TrainingSettings,
+        train_pairs: tf.data.Dataset,
+        eval_pairs: tf.data.Dataset,
+        folder: str,
+        strategy: tf.distribute.Strategy | None = None,
+        bleu: Callable[[], float] | None = None,
+        log_folder: str | None = None,
+    ):
+        self.model = model
+        self.settings = settings
+        self.strategy = strategy or tf.distribute.get_strategy()
+        self._train_pairs = train_pairs
+        self._eval_batches = in_batches(eval_pairs, 4 * settings.batch_tokens)
+        self._bleu = bleu
+        self._writer = tf.summary.create_file_writer(log_folder) if log_folder else None
+        self.steps_per_epoch = _count(self._batches(0))
+        if self.steps_per_epoch == 0:
+            raise ValueError("There are no training batches: the train split has no pairs.")
+        self.total_steps = self.steps_per_epoch * settings.epochs
+        weights = [weight.value for weight in model.trainable_variables]
+        with self.strategy.scope():
+            self.optimizer = self._make_optimizer()
+            self.optimizer.build(model.trainable_variables)
+            self.averages = Averages(weights, settings.average)
+        # One trace for all lengths; what a strategy splits has no signature to give.
+        ids = tf.TensorSpec([None, None], tf.int32)
+        whole = self.strategy.num_replicas_in_sync == 1
+        self._train_step = tf.function(
+            self._train_all_replicas,
+            input_signature=[ids, ids] if whole else None,
+            reduce_retracing=not whole,
+        )
+        self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids])
+        self.position = Position()
+        self.losses: list[float] = []
+        self._evaluation: dict[str, float] = {}
+        self._stop = False
+        self._checkpoints = tf.train.CheckpointManager(
+            # Plain lists of variables: TensorFlow does not see the seeds of Keras's dropout.
+            tf.train.Checkpoint(
+                model=[variable.value for variable in model.variables],
+                optimizer=[variable.value for variable in self.optimizer.variables],
+                averages=self.averages,
+                position=self.position,
+            ),
+            tf.io.gfile.join(folder, "last"),
+            max_to_keep=2,
+        )
+        self._best = tf.train.CheckpointManager(
+            tf.train.Checkpoint(model=weights), tf.io.gfile.join(folder, "best"), max_to_keep=1
+        )
+
+    def run(self) -> TrainingResult:
+        """Trains to the end; the model then holds the best weights, averaged.
+
+        A stop by Ctrl-C first writes a checkpoint.
+        """
+        if self._checkpoints.latest_checkpoint:
+            self._checkpoints.restore_or_initialize()
+        try:
+            while not self._stop and self.position["epoch"] < self.settings.epochs:
+                self._run_epoch()
+        except KeyboardInterrupt:
+            self._checkpoints.save(int(self.position["step"]))
+            raise
+        if not self._evaluation:
+            self._evaluate()
+        if self._best.latest_checkpoint:
+            self._best.checkpoint.restore(self._best.latest_checkpoint).expect_partial()
+        return TrainingResult(
+            steps=int(self.position["step"]),
+            epochs=self.position["step"] / self.steps_per_epoch,
+            seconds=self.position["seconds"],
+            best=self.position["best"],
+        )
+
+    def _run_epoch(self) -> None:
+        done = int(self.position["batch"])
+        batches = self._batches(int(self.position["epoch"])).skip(done)
+        meter = _Meter()
+        for source, target in self.strategy.experimental_distribute_dataset(batches):
+            started = time.perf_counter()
+            loss, tokens = (float(x) for x in self._train_step(source, target))
+            if not math.isfinite(loss):
+                raise TrainingDivergedError(
+                    f"The loss became {loss} at step {int(self.position['step']) + 1}. "
+                    "Try a smaller `training.learning_rate` or `training.clip_norm`, "
+                    "or more `training.warmup_steps`."
+                )
+            seconds = time.perf_counter() - started
+            self.losses.append(loss / tokens)
+            meter.add(loss, tokens, seconds)
+            self._after_step(seconds)
+            if meter.due():
+                self._report(meter)
+            if self._stop:
+                return
+        self.position["epoch"] += 1
+        self.position["batch"] = 0
+        if not self.settings.evaluate_every:
+            self._evaluate()
+
+    def _after_step(self, seconds: float) -> None:
+        settings, position = self.settings, self.position
+        position["step"] += 1
+        position["batch"] += 1
+        position["seconds"] += seconds
+        step = int(position["step"])
+        self.averages.update(step)
+        if settings.evaluate_every and step % settings.evaluate_every == 0:
+            self._evaluate()
+        if settings.checkpoint_every and step % settings.checkpoint_every == 0:
+            self._checkpoints.save(step)
+        if settings.minutes and position["seconds"] >= 60 * settings.minutes:
+            self._stop = True
+            self._evaluate()
+
+    def _train_all_replicas(self, source, target):
+        sums = self.strategy.run(self._replica_step, (source, target))
+        return [self.strategy.reduce(tf.distribute.ReduceOp.SUM, x, axis=None) for x in sums]
+
+    def _replica_step(self, source, target):
+        if self.settings.xla:
+            loss, tokens, gradients = self._compiled_gradients(source, target)
+        else:
+            loss, tokens, gradients = self._gradients(source, target)
+        # Each replica divides by the tokens of all, so that their gradients add up.
+        total = tokens
+        if self.strategy.num_replicas_in_sync > 1:
+            context = tf.distribute.get_replica_context()
+            total = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
+        gradients = [tf.convert_to_tensor(g) / tf.cast(total, g.dtype) for g in gradients]
+        self.optimizer.apply(gradients, self.model.trainable_variables)
+        return loss, tokens
+
+    def _gradients(self, source, target):
+        weights = [weight.value for weight in self.model.trainable_variables]
+        with tf.GradientTape() as tape:
+            loss, tokens = target_loss(
+                self.model,
+                source,
+                target,
+                label_smoothing=self.settings.label_smoothing,
+                training=True,
+                fixed_shapes=self.settings.xla,
+            )
+            scaled = self.optimizer.scale_loss(loss)
+        return loss, tokens, tape.gradient(scaled, weights)
+
+    @tf.function(jit_compile=True)
+    def _compiled_gradients(self, source, target):
+        return self._gradients(source, target)
+
+    def _loss_of(self, source, target):
+        return target_loss(self.model, source, target)
+
+    def _evaluate(self) -> None:
+        """Scores the averaged weights on held-out pairs and keeps them if they are the best."""
+        early = self.settings.early_stopping
+        with self.averages.in_place():
+            sums = [
+                [float(x) for x in self._eval_step(source, target)]
+                for source, target in self._eval_batches
+            ]
+            loss = sum(s[0] for s in sums) / max(sum(s[1] for s in sums), 1.0)
+            self._evaluation = {"eval_loss": loss}
+            watched = loss
+            if early.metric == "bleu" and self._bleu is not None:
+                self._evaluation["eval_bleu"] = self._bleu()
+                watched = -self._evaluation["eval_bleu"]
+            if watched < self.position["best"]:
+                self.position["best"] = watched
+                self.position["patience"] = 0
+                self._best.save(int(self.position["step"]))
+            else:
+                self.position["patience"] += 1
+        self._log(self._evaluation)
+        if early.patience and self.position["patience"] >= early.patience:
+            self._stop = True
+
+    def _make_optimizer(self) -> keras.optimizers.Optimizer:
+        settings = self.settings
+        optimizer = FusedAdam(
+            WarmupDecay(
+                settings.learning_rate, settings.warmup_steps, settings.decay, self.total_steps
+            ),
+            beta_2=0.998,
+            epsilon=1e-8,
+            global_clipnorm=settings.clip_norm or None,
+            gradient_accumulation_steps=settings.accumulate if settings.accumulate > 1 else None,
+        )
+        if settings.precision == "mixed_float16":
+            return keras.optimizers.LossScaleOptimizer(optimizer)
+        return optimizer
+
+    def _batches(self, epoch: int) -> tf.data.Dataset:
+        # The same seed and epoch give the same batches, so a resumed epoch can skip what is done.
+        return in_batches(
+            self._train_pairs,
+            self.settings.batch_tokens,
+            shuffle_seed=1000 * self.settings.seed + epoch,
+            fixed_shapes=self.settings.xla,
+        )
+
+    def _report(self, meter: "_Meter") -> None:
+        loss, rate, seconds_a_step = meter.take()
+        step = int(self.position["step"])
+        left = (self.total_steps - step) * seconds_a_step
+        if self.settings.minutes:
+            left = min(left, 60 * self.settings.minutes - self.position["seconds"])
+        self._log({"loss": loss, "tokens_per_second": rate})
+        report(
+            TrainingProgress(
+                step=step,
+                total_steps=self.total_steps,
+                epoch=int(self.position["epoch"]) + 1,
+                loss=loss,
+                tokens_per_second=rate,
+                seconds_left=max(left, 0.0),
+                eval_loss=self._evaluation.get("eval_loss"),
+                eval_bleu=self._evaluation.get("eval_bleu"),
+            )
+        )
+
+    def _log(self, values: dict[str, float]) -> None:
+        if self._writer is None:
+            return
+        with self._writer.as_default(int(self.position["step"])):
+            for name, value in values.items():
+                tf.summary.scalar(name, value)
+
+
+class _Meter:
+    """Means since the last report."""
+
+    def __init__(self):
+        self._reported = time.perf_counter()
+        self._clear()
+
+    def _clear(self) -> None:
+        self.loss = self.tokens = self.seconds = 0.0
+        self.steps = 0
+
+    def add(self, loss: float, tokens: float, seconds: float) -> None:
+        self.loss += loss
+        self.tokens += tokens
+        self.seconds += seconds
+        self.steps += 1
+
+    def due(self) -> bool:
+        return time.perf_counter() - self._reported > _REPORT_EVERY_SECONDS
+
+    def take(self) -> tuple[float, float, float]:
+        values = (
+            self.loss / max(self.tokens, 1.0),
+            self.tokens / max(self.seconds, 1e-9),
+            self.seconds / max(self.steps, 1),
+        )
+        self._clear()
+        self._reported = time.perf_counter()
+        return values
+
+
+def _count(batches: tf.data.Dataset) -> int:
+    return int(batches.reduce(tf.constant(0, tf.int64), lambda count, _: count + 1))

@@ -1,0 +1,29 @@
+"""How far a training is: all that must survive a stop, besides the weights."""
+
+import tensorflow as tf
+
+
+class Position(tf.Module):
+    """Counters that a checkpoint keeps.
+
+    Attributes:
+        step: Steps done.
+        epoch: Epochs done.
+        batch: Batches done in the epoch under way.
+        seconds: Time spent in training.
+        best: Best value of the watched metric, lower is better.
+        patience: Evaluations since then.
+    """
+
+    NAMES = ("step", "epoch", "batch", "seconds", "best", "patience")
+
+    def __init__(self):
+        super().__init__(name="position")
+        self.values = {name: tf.Variable(0.0, dtype=tf.float64) for name in self.NAMES}
+        self["best"] = float("inf")
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values[name])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.values[name].assign(value)

@@ -1,0 +1,115 @@
+"""What TFX's Trainer calls."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+import tensorflow_transform as tft
+
+from pairloom.components.evaluator.buckets import bucket_labels
+from pairloom.components.metrics import corpus_score
+from pairloom.components.trainer.batches import in_batches, read_pairs
+from pairloom.components.trainer.devices import choose_strategy
+from pairloom.components.trainer.loop import TrainingLoop
+from pairloom.components.trainer.settings import TrainingSettings
+from pairloom.models import EncoderDecoder, greedy_search
+from pairloom.models.text.subwords import Subwords, read_subwords
+from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
+
+_BLEU_PAIRS = 500
+
+
+def run_fn(fn_args: Any) -> None:
+    """Trains on the transformed examples and writes the SavedModel where TFX wants it.
+
+    Args:
+        fn_args: TFX's `FnArgs`; `custom_config` holds the recipe's sections `fields`, `output`,
+            `model`, `training`, `search`, `evaluation`, and `checkpoints`, a folder.
+    """
+    config = fn_args.custom_config
+    settings = TrainingSettings.from_mapping(config["training"])
+    # First of all: seeding clears TensorFlow's caches, and with them a tokenizer made before.
+    keras.utils.set_random_seed(settings.seed)
+    target = config["output"]
+    (source,) = (field for field in config["fields"] if field != target)
+    subwords = read_subwords(tf.io.gfile.join(fn_args.transform_output, "subwords"))
+    spec = tft.TFTransformOutput(fn_args.transform_output).transformed_feature_spec()
+    train_pairs = read_pairs(fn_args.train_files, spec, source, target)
+    eval_pairs = read_pairs(fn_args.eval_files, spec, source, target)
+
+    keras.config.set_dtype_policy(settings.precision)
+    try:
+        strategy = choose_strategy(settings.devices)
+        with strategy.scope():
+            model = build_model(config["model"], subwords[source].size, subwords[target].size)
+        loop = TrainingLoop(
+            model,
+            settings,
+            train_pairs,
+            eval_pairs,
+            tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config)),
+            strategy=strategy,
+            bleu=lambda: greedy_bleu(model, eval_pairs, subwords[target]),
+            log_folder=fn_args.model_run_dir,
+        )
+        loop.run()
+        buckets = config.get("evaluation", {}).get("length_buckets", ())
+        served = ServedModel(
+            model,
+            subwords,
+            source,
+            target,
+            SearchSettings(**config["search"]),
+            LengthBuckets(buckets, bucket_labels(buckets)),
+        )
+        export_model(served, fn_args.serving_model_dir)
+    finally:
+        keras.config.set_dtype_policy("float32")
+
+
+def build_model(model: Mapping[str, Any], source_size: int, target_size: int) -> EncoderDecoder:
+    """The model that a recipe's `model` section describes, with its weights made."""
+
+    def arguments(section: Mapping[str, Any]) -> dict[str, Any]:
+        renamed = dict(section)
+        renamed["embedding_units"] = renamed.pop("embedding")
+        return renamed
+
+    built = EncoderDecoder(
+        source_size,
+        target_size,
+        encoder=arguments(model["encoder"]),
+        decoder=arguments(model["decoder"]),
+        tied=model["tied"],
+    )
+    built.build((None, None), (None, None))
+    return built
+
+
+def greedy_bleu(model: EncoderDecoder, pairs: tf.data.Dataset, subwords: Subwords) -> float:
+    """Corpus BLEU of greedy answers to the first pairs, which is near enough to choose weights."""
+
+    @tf.function(reduce_retracing=True)
+    def answer(source):
+        found = greedy_search(model.decoder, model.encoder(source), max_length=100)
+        return subwords.text(found.ids[:, 0])
+
+    hypotheses: list[str] = []
+    references: list[str] = []
+    for source, target in in_batches(pairs.take(_BLEU_PAIRS), 2048):
+        hypotheses += [text.decode(errors="replace") for text in answer(source).numpy()]
+        references += [text.decode(errors="replace") for text in subwords.text(target).numpy()]
+    return corpus_score("bleu", hypotheses, references)
+
+
+def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
+    """Names the folder of checkpoints: only the same training may go on from them."""
+    told: Sequence[Any] = [
+        {name: config[name] for name in ("fields", "output", "model", "training")},
+        sorted(fn_args.train_files),
+        fn_args.transform_output,
+    ]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,399 @@
+"""A client for pairloom models, behind this project's server or behind stock TF Serving.
+
+It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import grpc
+import numpy as np
+
+from pairloom.serving import wire
+
+Text = str | bytes
+Texts = Text | Sequence[Text]
+
+
+class ClientError(Exception):
+    """A request that got no answer; the message says why."""
+
+
+class ServerUnavailable(ClientError):
+    """No server at the address, or no answer in time."""
+
+
+class ModelNotFound(ClientError):
+    """The server does not serve this model or version."""
+
+
+class BadRequest(ClientError):
+    """The model cannot take this request."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What the model says to one input: the text and its score (length-normalised, 0 is best)."""
+
+    text: str
+    score: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Explanation:
+    """An answer and where the model looked for it.
+
+    Args:
+        text: The answer.
+        score: Its score.
+        source_tokens: The input as the model reads it.
+        target_tokens: The answer as the model writes it.
+        attention: `(target tokens, source tokens)`, without padding.
+    """
+
+    text: str
+    score: float
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    attention: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Score:
+    """How likely the model finds a given target.
+
+    Args:
+        log_probability: Of the whole target.
+        token_scores: `(target tokens,)`, the log probability of each.
+        source_tokens: The input as the model reads it.
+        target_tokens: The target as the model reads it.
+        attention: `(target tokens, source tokens)`, without padding.
+    """
+
+    log_probability: float
+    token_scores: np.ndarray
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    attention: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class VersionStatus:
+    """One version of a model on the server; `error` is empty when all is well."""
+
+    version: int
+    state: str
+    error: str
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorInfo:
+    """Type and shape of an input or output; -1 is any size, a shape of None any rank."""
+
+    dtype: str
+    shape: tuple[int, ...] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """Inputs and outputs of a signature, by name."""
+
+    inputs: dict[str, TensorInfo]
+    outputs: dict[str, TensorInfo]
+
+
+@dataclasses.dataclass(frozen=True)
+class Metadata:
+    """What a model offers."""
+
+    model: str
+    version: int
+    signatures: dict[str, Signature]
+
+
+class Client:
+    """Asks a model server over gRPC.
+
+    ```python
+    with Client("localhost:8500") as client:
+        client.predict("hello")[0].text
+        client.predict(source=["a photo"], question=["of what?"])
+    ```
+
+    Args:
+        address: `host:port` of the server's gRPC port; the port defaults to 8500.
+        model: The model's name. `default` is the only model of a pairloom server; stock TF
+            Serving wants the name it was started with.
+        version: A version, or None for the newest.
+        timeout: Seconds to wait for an answer.
+    """
+
+    def __init__(
+        self,
+        address: str = "localhost:8500",
+        model: str = "default",
+        version: int | None = None,
+        timeout: float = 30.0,
+    ):
+        if "://" in address:
+            raise ValueError(
+                f"`address` must be host:port of the gRPC port, such as localhost:8500. "
+                f"Received: {address!r}."
+            )
+        self.address = address if _has_port(address) else f"{address}:8500"
+        self.model = model
+        self.version = version
+        self.timeout = timeout
+        options: list[tuple[str, int]] = [
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+        ]
+        if self.address.startswith(("localhost:", "127.", "[::1]:")):
+            # A proxy set for the outside world must not carry requests to this machine.
+            options.append(("grpc.enable_http_proxy", 0))
+        self._channel = grpc.insecure_channel(self.address, options=options)
+        self._signatures: dict[str, Signature] | None = None
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._channel.close()
+
+    def predict(self, texts: Texts | None = None, /, **fields: Texts) -> list[Answer]:
+        """The model's best answer to each input.
+
+        Args:
+            texts: One text or several, for a model with one input.
+            **fields: The inputs by name, for a model with several.
+        """
+        outputs = self._run("serving_default", texts, fields)
+        texts_out = _strings(outputs[_answer_name(outputs)])
+        scores = _scores(outputs, len(texts_out))
+        return [Answer(text, float(s)) for text, s in zip(texts_out, scores, strict=True)]
+
+    def nbest(self, texts: Texts | None = None, /, **fields: Texts) -> list[list[Answer]]:
+        """The model's best few answers to each input, best first."""
+        outputs = self._run("nbest", texts, fields)
+        rows = outputs[_answer_name(outputs)]
+        return [
+            [Answer(text, float(s)) for text, s in zip(_strings(row), scores, strict=True)]
+            for row, scores in zip(rows, outputs["score"], strict=True)
+        ]
+
+    def explain(self, texts: Texts | None = None, /, **fields: Texts) -> list[Explanation]:
+        """The best answer to each input, with tokens and attention."""
+        outputs = self._run("explain", texts, fields)
+        answers = _strings(outputs[_answer_name(outputs)])
+        explained = []
+        for row, text in enumerate(answers):
+            source, target, attention = _alignment(outputs, row)
+            score = float(outputs["score"][row])
+            explained.append(Explanation(text, score, source, target, attention))
+        return explained
+
+    def score(
+        self, source: Texts | None = None, target: Texts = (), /, **fields: Texts
+    ) -> list[Score]:
+        """How likely the model finds each target.
+
+        Called `score(sources, targets)`, or with every field by name.
+        """
+        if source is not None:
+            fields = {**self._named("serving_default", source), **fields}
+            extra = set(self._signature("score").inputs) - set(fields)
+            if len(extra) != 1:
+                raise BadRequest(
+                    f"Name the inputs of `score`: {', '.join(self._signature('score').inputs)}."
+                )
+            fields[extra.pop()] = target
+        outputs = self._run("score", None, fields)
+        scored = []
+        for row, log_probability in enumerate(outputs["log_probability"]):
+            tokens, target_tokens, attention = _alignment(outputs, row)
+            scores = outputs["token_scores"][row, : len(target_tokens)]
+            scored.append(Score(float(log_probability), scores, tokens, target_tokens, attention))
+        return scored
+
+    def status(self) -> list[VersionStatus]:
+        """The model's versions on the server, newest first."""
+        request = wire.StatusRequest()
+        self._fill(request.model_spec)
+        response = self._call("ModelService/GetModelStatus", request, wire.StatusResponse)
+        rows = sorted(response.model_version_status, key=lambda row: -row.version)
+        return [
+            VersionStatus(row.version, _STATES.get(row.state, "UNKNOWN"), row.status.error_message)
+            for row in rows
+        ]
+
+    def metadata(self) -> Metadata:
+        """The model's signatures with their inputs and outputs."""
+        request = wire.MetadataRequest(metadata_field=["signature_def"])
+        self._fill(request.model_spec)
+        response = self._call("PredictionService/GetModelMetadata", request, wire.MetadataResponse)
+        packed = {entry.key: entry.value.value for entry in response.metadata}
+        signatures = wire.SignatureMap.FromString(packed["signature_def"])
+        return Metadata(
+            response.model_spec.name,
+            response.model_spec.version.value,
+            {
+                entry.key: Signature(_infos(entry.value.inputs), _infos(entry.value.outputs))
+                for entry in signatures.signature_def
+                # What TensorFlow keeps for itself, such as the initialiser.
+                if not entry.key.startswith("__")
+            },
+        )
+
+    def _run(
+        self, signature: str, texts: Texts | None, fields: dict[str, Texts]
+    ) -> dict[str, np.ndarray]:
+        if texts is not None:
+            fields = {**self._named(signature, texts), **fields}
+        if not fields:
+            raise BadRequest("Nothing to ask: give a text, a list of texts, or fields by name.")
+        request = wire.PredictRequest()
+        self._fill(request.model_spec)
+        request.model_spec.signature_name = signature
+        lengths = {}
+        for name, values in fields.items():
+            encoded = _encoded(name, values)
+            lengths[name] = len(encoded)
+            request.inputs.add(key=name, value=wire.string_tensor(encoded))
+        if len(set(lengths.values())) > 1:
+            counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+            raise BadRequest(f"Every field needs as many texts as the others. Received: {counts}.")
+        response = self._call("PredictionService/Predict", request, wire.PredictResponse)
+        return {entry.key: wire.array(entry.value) for entry in response.outputs}
+
+    def _named(self, signature: str, texts: Texts) -> dict[str, Texts]:
+        names = list(self._signature(signature).inputs)
+        if len(names) != 1:
+            raise BadRequest(
+                f"Model {self.model} takes several inputs: {', '.join(names)}. Give them by name, "
+                f"such as predict({names[0]}=...)."
+            )
+        return {names[0]: texts}
+
+    def _signature(self, name: str) -> Signature:
+        if self._signatures is None:
+            self._signatures = self.metadata().signatures
+        if name not in self._signatures:
+            raise BadRequest(
+                f"Model {self.model} has no signature {name!r}. It has: "
+                f"{', '.join(sorted(self._signatures))}."
+            )
+        return self._signatures[name]
+
+    def _fill(self, spec: Any) -> None:
+        spec.name = self.model
+        if self.version is not None:
+            spec.version.value = self.version
+
+    def _call(self, method: str, request: Any, response: Any) -> Any:
+        call = self._channel.unary_unary(
+            f"/tensorflow.serving.{method}",
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=response.FromString,
+        )
+        try:
+            return call(request, timeout=self.timeout)
+        except grpc.RpcError as error:
+            raise self._error(error) from None
+
+    def _error(self, error: Any) -> ClientError:
+        code, details = error.code(), error.details() or ""
+        if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+            return ServerUnavailable(f"{self.address} did not answer within {self.timeout:g} s.")
+        if code == grpc.StatusCode.UNAVAILABLE:
+            return ServerUnavailable(
+                f"No model server answers at {self.address}; start one with `pairloom serve`, and "
+                f"give its gRPC port, not its REST port ({details})."
+            )
+        if code == grpc.StatusCode.NOT_FOUND:
+            version = "" if self.version is None else f" version {self.version} of"
+            return ModelNotFound(
+                f"{self.address} does not serve{version} model {self.model!r}: {details}."
+            )
+        if code in _CLIENTS_FAULT:
+            return BadRequest(details)
+        return ClientError(f"{self.address} failed ({code.name}): {details}")
+
+
+_STATES = {10: "START", 20: "LOADING", 30: "AVAILABLE", 40: "UNLOADING", 50: "END"}
+_CLIENTS_FAULT = (
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.OUT_OF_RANGE,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+)
+
+
+def _has_port(address: str) -> bool:
+    return address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address
+
+
+def _encoded(name: str, values: Texts) -> list[bytes]:
+    if isinstance(values, (str, bytes)):
+        values = [values]
+    encoded = []
+    for value in values:
+        if isinstance(value, str):
+            try:
+                encoded.append(value.encode("utf-8"))
+            except UnicodeEncodeError:
+                raise BadRequest(f"{name} holds a text that is not Unicode: {value!r}.") from None
+        elif isinstance(value, bytes):
+            encoded.append(value)
+        else:
+            raise BadRequest(f"{name} must hold texts. Received: {value!r}.")
+    return encoded
+
+
+def _answer_name(outputs: dict[str, np.ndarray]) -> str:
+    if "target" in outputs:
+        return "target"
+    tokens = ("source_tokens", "target_tokens")
+    names = [n for n, a in outputs.items() if a.dtype == np.object_ and n not in tokens]
+    if len(names) != 1:
+        raise BadRequest(
+            f"The answer is not clear: expected an output `target`. Received: {', '.join(outputs)}."
+        )
+    return names[0]
+
+
+def _scores(outputs: dict[str, np.ndarray], count: int) -> np.ndarray:
+    return outputs["score"] if "score" in outputs else np.full(count, np.nan)
+
+
+def _strings(values: np.ndarray) -> list[str]:
+    return [value.decode("utf-8", "replace") for value in values]
+
+
+def _alignment(
+    outputs: dict[str, np.ndarray], row: int
+) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:
+    source = _tokens(outputs["source_tokens"][row])
+    target = _tokens(outputs["target_tokens"][row])
+    return source, target, outputs["attention"][row, : len(target), : len(source)]
+
+
+def _tokens(row: np.ndarray) -> tuple[str, ...]:
+    tokens = _strings(row)
+    while tokens and not tokens[-1]:
+        tokens.pop()
+    return tuple(tokens)
+
+
+def _infos(entries: Any) -> dict[str, TensorInfo]:
+    infos = {}
+    for entry in sorted(entries, key=lambda entry: entry.key):
+        shape = entry.value.tensor_shape
+        sizes = None if shape.unknown_rank else tuple(dim.size for dim in shape.dim)
+        infos[entry.key] = TensorInfo(wire.type_name(entry.value.dtype), sizes)
+    return infos

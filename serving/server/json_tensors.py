@@ -1,0 +1,336 @@
+"""TF Serving's JSON: row form (`instances`) and column form (`inputs`), to arrays and back."""
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tensorflow.core.framework import types_pb2
+
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.tensors import dtype_name
+
+_INTEGERS = {
+    types_pb2.DT_INT8: (-(2**31), 2**31, np.int8),
+    types_pb2.DT_INT16: (-(2**31), 2**31, np.int16),
+    types_pb2.DT_INT32: (-(2**31), 2**31, np.int32),
+    types_pb2.DT_UINT8: (-(2**31), 2**31, np.uint8),
+    types_pb2.DT_INT64: (-(2**63), 2**63, np.int64),
+    types_pb2.DT_UINT32: (0, 2**32, np.uint32),
+    types_pb2.DT_UINT64: (0, 2**64, np.uint64),
+}
+_FLOATS: dict[int, tuple[int, Any]] = {
+    types_pb2.DT_FLOAT: (24, np.float32),
+    types_pb2.DT_DOUBLE: (53, np.float64),
+}
+_JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
+
+
+def parse_body(body: bytes) -> dict[str, Any]:
+    """Parses a request's JSON object; bytes that are not UTF-8 survive inside strings."""
+    if not body:
+        raise invalid("JSON Parse error: The document is empty")
+    try:
+        document = json.loads(body.decode("utf-8", "surrogateescape"))
+    except RecursionError:
+        raise invalid("JSON Parse error: nested too deeply") from None
+    except ValueError as error:
+        raise invalid(f"JSON Parse error: {error}") from None
+    if not isinstance(document, dict):
+        raise invalid(f"JSON Value: {_text(document)} Is not object")
+    name = document.get("signature_name", "")
+    if not isinstance(name, str):
+        raise invalid(
+            f"JSON Value: {_text(document)} not formatted correctly. 'signature_name' key must be "
+            "a string value."
+        )
+    return document
+
+
+def inputs_from_json(
+    document: Mapping[str, Any], dtypes: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Turns a parsed request into arrays.
+
+    `{"instances": ["a", "b"]}` and `{"inputs": ["a", "b"]}` both give `{"source": ["a", "b"]}`
+    when `source` is the only input; with several, rows and columns are objects.
+
+    Args:
+        document: What `parse_body` gave.
+        dtypes: Name of each input to its `types_pb2` number.
+    """
+    rows = "instances" in document
+    if rows and "inputs" in document:
+        raise invalid(
+            f"JSON Value: {_text(document)} Not formatted correctly expecting only one of "
+            "'inputs' or 'instances' keys to exist "
+        )
+    if rows:
+        return _from_rows(document, dtypes)
+    if "inputs" in document:
+        return _from_columns(document["inputs"], dtypes)
+    raise invalid("Missing 'inputs' or 'instances' key")
+
+
+def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
+    """Writes an answer in the form in which the question came.
+
+    Outputs named `..._bytes` are base64. In other strings, bytes that are not UTF-8 become
+    U+FFFD, so that the answer stays valid JSON (TF Serving sends them as they are).
+    """
+    if not outputs:
+        raise invalid("Cannot convert empty tensor map to JSON")
+    if not rows:
+        columns = {name: _values(name, array) for name, array in outputs.items()}
+        value = columns if len(columns) > 1 else next(iter(columns.values()))
+        return _dump({"outputs": value})
+    size = None
+    for name, array in outputs.items():
+        if not array.shape:
+            raise invalid(f"Tensor name: {name} has no shape information ")
+        if size is not None and len(array) != size:
+            raise invalid(
+                f"Tensor name: {name} has inconsistent batch size: {len(array)} expecting: {size}"
+            )
+        size = len(array)
+    columns = {name: _values(name, array) for name, array in outputs.items()}
+    if len(columns) == 1:
+        return _dump({"predictions": next(iter(columns.values()))})
+    names = list(columns)
+    return _dump({"predictions": [dict(zip(names, row)) for row in zip(*columns.values())]})
+
+
+def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    rows = document["instances"]
+    if not isinstance(rows, list):
+        raise invalid(f"JSON Value: {_text(document)} Excepting 'instances' to be an list/array")
+    if not rows:
+        raise invalid(f"JSON Value: {_text(document)} No values in 'instances' array")
+    if not isinstance(rows[0], dict) and len(dtypes) > 1:
+        raise invalid(
+            "instances is a plain list, but expecting list of objects as multiple input tensors "
+            "required as per tensorinfo_map"
+        )
+    objects = _is_object(rows[0])
+    if not objects:
+        rows = [_plain_row(number, row, dtypes) for number, row in enumerate(rows)]
+    values: dict[str, list[Any]] = {name: [] for name in dtypes}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for number, row in enumerate(rows):
+        if not _is_object(row):
+            raise invalid(f"Expecting object but got list at item {number} of input list")
+        for name, item in row.items():
+            key = f" key: {name}" if objects else ""
+            try:
+                shape = _row_item(name, item, dtypes, values)
+                if shapes.setdefault(name, shape) != shape:
+                    raise invalid(_shape_mismatch(shapes[name], shape))
+            except RequestError as error:
+                raise invalid(
+                    f"Failed to process element: {number}{key} of 'instances' list. "
+                    f"Error: {error.code.name}: {error.message}"
+                ) from None
+        if set(row) != set(dtypes):
+            raise invalid(
+                f"Failed to process element: {number} of 'instances' list. JSON object: "
+                f"{_text(row)} keys must be equal to: {','.join(sorted(dtypes))}"
+            )
+    return {
+        name: _array(values[name], dtype).reshape(len(rows), *shapes[name])
+        for name, dtype in dtypes.items()
+    }
+
+
+def _plain_row(number: int, row: Any, dtypes: Mapping[str, int]) -> dict[str, Any]:
+    if _is_object(row):
+        raise invalid(f"Expecting value/list but got object at item {number} of input list")
+    return {next(iter(dtypes)): row}
+
+
+def _row_item(
+    name: str, item: Any, dtypes: Mapping[str, int], values: dict[str, list[Any]]
+) -> tuple[int, ...]:
+    if name not in dtypes:
+        raise invalid(f"JSON object: does not have named input: {name}")
+    shape = _shape(item)
+    _collect(item, 0, shape, dtypes[name], values[name])
+    return shape
+
+
+def _shape_mismatch(expected: tuple[int, ...], received: tuple[int, ...]) -> str:
+    if math.prod(expected) != math.prod(received):
+        return f"Expecting tensor size: {math.prod(expected)} but got: {math.prod(received)}"
+    return f"Expecting shape {_shape_text(expected)} but got: {_shape_text(received)}"
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    if not _is_object(value):
+        if len(dtypes) > 1:
+            raise invalid(
+                "inputs is a plain value/list, but expecting an object as multiple input tensors "
+                "required as per tensorinfo_map"
+            )
+        value = {next(iter(dtypes)): value}
+    arrays = {}
+    for name, dtype in dtypes.items():
+        if name not in value:
+            raise invalid(f"Missing named input: {name} in 'inputs' object.")
+        shape = _shape(value[name])
+        flat: list[Any] = []
+        _collect(value[name], 0, shape, dtype, flat)
+        arrays[name] = _array(flat, dtype).reshape(shape)
+    return arrays
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict) and not _is_base64(value)
+
+
+def _is_base64(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"b64"} and isinstance(value["b64"], str)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    shape = []
+    while isinstance(value, list):
+        shape.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return tuple(shape)
+
+
+def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: list[Any]) -> None:
+    """Appends the leaves of nested lists to `flat`, and checks that they form `shape`."""
+    if not isinstance(value, list):
+        if level != len(shape):
+            raise invalid(
+                f"JSON Value: {_text(value)} found at incorrect level: {level + 1} in the JSON "
+                f"DOM. Expected at level: {len(shape)}"
+            )
+        flat.append(_leaf(value, dtype))
+        return
+    if level >= len(shape):
+        raise invalid(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
+    if len(value) != shape[level]:
+        raise invalid(
+            f"Encountered list at unexpected size: {len(value)} at level: {level} expected size: "
+            f"{shape[level]}"
+        )
+    for item in value:
+        _collect(item, level + 1, shape, dtype, flat)
+
+
+def _leaf(value: Any, dtype: int) -> Any:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if dtype == types_pb2.DT_STRING:
+        if isinstance(value, dict):
+            return _decode_base64(value)
+        if isinstance(value, str):
+            return _string_bytes(value)
+    elif dtype in _FLOATS:
+        if number:
+            return _float(value, dtype)
+    elif dtype in _INTEGERS:
+        low, high, _ = _INTEGERS[dtype]
+        if number and isinstance(value, int) and low <= value < high:
+            return value
+    elif dtype == types_pb2.DT_BOOL:
+        if isinstance(value, bool):
+            return value
+    else:
+        raise RequestError(
+            Code.UNIMPLEMENTED,
+            f"Conversion of JSON Value: {_text(value)} to type: {dtype_name(dtype)}",
+        )
+    raise invalid(
+        f"JSON Value: {_text(value)} Type: {_type_text(value)} is not of expected type: "
+        f"{dtype_name(dtype)}"
+    )
+
+
+def _float(value: int | float, dtype: int) -> float:
+    digits, kind = _FLOATS[dtype]
+    if isinstance(value, int):
+        lossless = abs(value) <= 2**digits - 1
+    else:
+        lossless = not math.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
+    if not lossless:
+        raise invalid(
+            f"Cannot convert JSON value: {_text(value)} to {dtype_name(dtype)} without loss of "
+            "precision."
+        )
+    return float(value)
+
+
+def _string_bytes(value: str) -> bytes:
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise invalid("JSON Parse error: The surrogate pair in string is invalid.") from None
+
+
+def _decode_base64(value: dict[str, Any]) -> bytes:
+    if not _is_base64(value):
+        raise invalid(f"JSON Value: {_text(value)} not formatted correctly for base64 data")
+    text = "".join(value["b64"].split()).rstrip("=")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise invalid("Unable to base64 decode") from None
+
+
+def _array(flat: list[Any], dtype: int) -> np.ndarray:
+    if dtype == types_pb2.DT_STRING:
+        array = np.empty(len(flat), np.object_)
+        array[:] = flat
+        return array
+    if dtype in _INTEGERS:
+        kind = _INTEGERS[dtype][2]
+        wide = np.uint64 if kind is np.uint64 else np.int64
+        return np.array(flat, wide).astype(kind)
+    return np.array(flat, np.bool_ if dtype == types_pb2.DT_BOOL else _FLOATS[dtype][1])
+
+
+def _values(name: str, array: np.ndarray) -> Any:
+    if array.dtype == np.object_:
+        write = _base64_object if name.endswith("_bytes") else _readable
+        flat = np.empty(array.size, np.object_)
+        flat[:] = [write(value) for value in array.ravel()]
+        return flat.reshape(array.shape).tolist()
+    if array.dtype in (np.float32, np.float16):
+        # By way of the shortest text: 0.2 and not 0.20000000298.
+        return array.astype(str).astype(np.float64).tolist()
+    if array.dtype.kind not in "biuf":
+        raise invalid(f"Failed to write JSON value for tensor type: {array.dtype}")
+    return array.tolist()
+
+
+def _base64_object(value: bytes) -> dict[str, str]:
+    return {"b64": base64.b64encode(value).decode("ascii")}
+
+
+def _readable(value: bytes | str) -> str:
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+def _dump(document: Any) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode("utf-8")
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 300 else text[:300] + "..."
+
+
+def _type_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    return _JSON_TYPES.get(type(value), "Number")

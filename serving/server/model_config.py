@@ -1,0 +1,126 @@
+"""Which models to serve, and which of their versions: flags or TF Serving's config file."""
+
+import dataclasses
+from pathlib import Path
+
+from pairloom.serving.server.errors import ServingError
+from pairloom.serving.server.options import ServerOptions
+
+
+@dataclasses.dataclass(frozen=True)
+class VersionPolicy:
+    """Which versions on disk should be served: the `latest` few, `all`, or `specific` ones."""
+
+    kind: str = "latest"
+    latest: int = 1
+    specific: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfiguredModel:
+    """One model: its name, the folder of its versions, and which of them to serve.
+
+    Args:
+        name: What clients ask for.
+        base_path: Folder with the versions.
+        policy: Which versions are served.
+        labels: Names for versions, such as `{"stable": 3}`.
+    """
+
+    name: str
+    base_path: Path
+    policy: VersionPolicy = VersionPolicy()
+    labels: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def served_models(options: ServerOptions) -> tuple[ConfiguredModel, ...]:
+    """Reads the options' models and checks that their folders are there.
+
+    TF Serving waits for a folder that does not exist; a mistyped path is far likelier than a
+    folder still to come, so this server says so at once. A folder without versions is waited on.
+    """
+    if options.model_config_file:
+        models = read_model_config(Path(options.model_config_file))
+    elif options.model_base_path:
+        models = (ConfiguredModel(options.model_name, Path(options.model_base_path)),)
+    else:
+        raise ServingError(
+            "Nothing to serve: give a run, --model_base_path or --model_config_file."
+        )
+    for model in models:
+        _check_base_path(model)
+    return models
+
+
+def read_model_config(path: Path) -> tuple[ConfiguredModel, ...]:
+    """Parses a `model_config_list { config { name: ... base_path: ... } }` text proto."""
+    from google.protobuf import text_format
+    from tensorflow_serving.config import model_server_config_pb2
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ServingError(f"Cannot read the model config file {path}: {error}.") from None
+    try:
+        config = text_format.Parse(text, model_server_config_pb2.ModelServerConfig())
+    except text_format.ParseError as error:
+        raise ServingError(
+            f"Invalid protobuf file: '{path}': {error}. Expected a model_config_list."
+        ) from None
+    if config.WhichOneof("config") != "model_config_list":
+        raise ServingError(f"{path} must hold a model_config_list.")
+    models = tuple(_model(entry, path) for entry in config.model_config_list.config)
+    names = [model.name for model in models]
+    if not names:
+        raise ServingError(f"{path} names no model.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ServingError(f"{path} names a model more than once: {', '.join(twice)}.")
+    return models
+
+
+def _model(entry, path: Path) -> ConfiguredModel:
+    if not entry.name or not entry.base_path:
+        raise ServingError(
+            f"{path}: every config needs a name and a base_path. "
+            f"Received: name {entry.name!r}, base_path {entry.base_path!r}."
+        )
+    if entry.model_platform not in ("", "tensorflow"):
+        raise ServingError(
+            f"{path}: model {entry.name} requests unsupported platform {entry.model_platform!r}. "
+            "Expected: 'tensorflow'."
+        )
+    return ConfiguredModel(
+        entry.name,
+        Path(entry.base_path),
+        _policy(entry.model_version_policy, entry.name, path),
+        dict(entry.version_labels),
+    )
+
+
+def _policy(policy, name: str, path: Path) -> VersionPolicy:
+    choice = policy.WhichOneof("policy_choice") or "latest"
+    if choice == "all":
+        return VersionPolicy("all")
+    if choice == "specific":
+        if not policy.specific.versions:
+            raise ServingError(f"{path}: model {name} asks for specific versions and lists none.")
+        return VersionPolicy("specific", specific=tuple(policy.specific.versions))
+    # TF Serving reads an unset number as one version.
+    return VersionPolicy("latest", latest=policy.latest.num_versions or 1)
+
+
+def _check_base_path(model: ConfiguredModel) -> None:
+    path = model.base_path
+    if not path.exists():
+        raise ServingError(
+            f"The base path of model {model.name} does not exist: {path}. Expected a folder that "
+            "holds the versions, such as 1/saved_model.pb."
+        )
+    if not path.is_dir():
+        raise ServingError(f"The base path of model {model.name} is not a folder: {path}.")
+    if (path / "saved_model.pb").exists():
+        raise ServingError(
+            f"The base path of model {model.name} is itself a SavedModel: {path}. Expected the "
+            f"folder above it, with this one named by its version number, such as {path.parent}/1."
+        )

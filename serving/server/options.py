@@ -1,0 +1,207 @@
+"""What `pairloom serve` can be told, in TF Serving's flag names. Imports no TensorFlow."""
+
+import argparse
+import dataclasses
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from pairloom.serving.server.errors import ServingError
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerOptions:
+    """Settings of one server; the defaults are TF Serving's unless said otherwise.
+
+    Args:
+        model_base_path: Folder that holds the versions, `<model_base_path>/<number>/`.
+        model_name: Name that clients ask for.
+        model_config_file: TF Serving's text-proto `model_config_list`; replaces the two above.
+        port: gRPC port; 0 takes a free one.
+        rest_api_port: REST port, or 0 for no REST API (TF Serving: off unless given).
+        bind_address: Address to listen on. TF Serving listens everywhere; this server only on
+            this machine unless told otherwise, because it asks nobody for a password.
+        file_system_poll_wait_seconds: Time between two looks for versions; 0 looks once.
+        rest_api_timeout_in_ms: A REST request is given up after this time.
+        grpc_max_threads: Requests answered at once over gRPC; 0 is four a core, at least 8.
+        grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
+        max_message_bytes: Largest request, gRPC or REST.
+        saved_model_tags: Comma-separated tags of the graph to load.
+        enable_model_warmup: Run each signature once before a version takes requests.
+        tensorflow_session_parallelism: Threads of a model's session; 0 lets TensorFlow choose.
+        per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
+        free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
+        ineffective: Flags that were given, are known to TF Serving, and do nothing here.
+    """
+
+    model_base_path: str = ""
+    model_name: str = "default"
+    model_config_file: str = ""
+    port: int = 8500
+    rest_api_port: int = 8501
+    bind_address: str = "127.0.0.1"
+    file_system_poll_wait_seconds: float = 1
+    rest_api_timeout_in_ms: int = 30000
+    grpc_max_threads: int = 0
+    grpc_channel_arguments: str = ""
+    max_message_bytes: int = 64 * 1024 * 1024
+    saved_model_tags: str = "serve"
+    enable_model_warmup: bool = True
+    tensorflow_session_parallelism: int = 0
+    per_process_gpu_memory_fraction: float = 0.0
+    free_rest_port: bool = False
+    ineffective: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("port", "rest_api_port"):
+            port = getattr(self, name)
+            if not 0 <= port <= 65535:
+                raise ServingError(f"--{name} must be between 0 and 65535. Received: {port}.")
+        if self.port and self.port == self.rest_api_port:
+            raise ServingError(
+                f"--rest_api_port cannot be the same as --port. Received: {self.port} for both."
+            )
+        if not self.model_name:
+            raise ServingError("--model_name must not be empty.")
+        if self.max_message_bytes < 1:
+            raise ServingError(
+                f"--max_message_bytes must be at least 1. Received: {self.max_message_bytes}."
+            )
+        grpc_arguments(self.grpc_channel_arguments)
+
+    def notes(self) -> list[str]:
+        """One sentence for every flag that was given and has no effect."""
+        return [f"--{flag} is accepted and has no effect yet." for flag in self.ineffective]
+
+
+def grpc_arguments(text: str) -> list[tuple[str, int | str]]:
+    """Splits `a=1,b=x` into `[("a", 1), ("b", "x")]`."""
+    arguments: list[tuple[str, int | str]] = []
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not key or not equals:
+            raise ServingError(
+                "--grpc_channel_arguments must be key=value pairs with commas between them. "
+                f"Received: {part!r}."
+            )
+        number = value.lstrip("-").isdigit()
+        arguments.append((key, int(value) if number else value))
+    return arguments
+
+
+def boolean(text: str) -> bool:
+    """Reads true/false, 1/0, yes/no as TF Serving does; argparse shows the error."""
+    known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    try:
+        return known[text.lower()]
+    except KeyError:
+        raise argparse.ArgumentTypeError(
+            f"expected true or false, received {text!r} (write --flag=true)"
+        ) from None
+
+
+# Flag, type, help. Defaults come from ServerOptions.
+_EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
+    ("port", int, "gRPC port (default 8500; 0: a free one)"),
+    ("rest_api_port", int, "REST port (default 8501; 0: no REST API)"),
+    ("bind_address", str, "address to listen on (default 127.0.0.1; 0.0.0.0: every network)"),
+    ("model_name", str, "name that clients ask for (default: the run's, or 'default')"),
+    ("model_base_path", str, "folder that holds the versions, each in a folder named by a number"),
+    ("model_config_file", str, "TF Serving's model_config_list, for several models"),
+    ("file_system_poll_wait_seconds", float, "time between looks for versions (1; 0: once)"),
+    ("rest_api_timeout_in_ms", int, "time a REST request may take (default 30000)"),
+    ("grpc_max_threads", int, "gRPC requests answered at once (default: four a core)"),
+    ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
+    ("max_message_bytes", int, "largest request (default 64 MB)"),
+    ("saved_model_tags", str, "tags of the graph to load (default serve)"),
+    ("enable_model_warmup", boolean, "run each signature once before serving (default true)"),
+    ("tensorflow_session_parallelism", int, "threads of a model (default 0: automatic)"),
+    ("per_process_gpu_memory_fraction", float, "share of GPU memory (default 0: as needed)"),
+)
+
+# Known to tensorflow_model_server, so that a script that gives them still starts.
+_INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
+    ("enable_batching", boolean),
+    ("batching_parameters_file", str),
+    ("monitoring_config_file", str),
+    ("allow_version_labels_for_unavailable_models", boolean),
+    ("model_config_file_poll_wait_seconds", float),
+    ("rest_api_num_threads", int),
+    ("rest_api_enable_cors_support", boolean),
+    ("grpc_socket_path", str),
+    ("num_load_threads", int),
+    ("num_unload_threads", int),
+    ("max_num_load_retries", int),
+    ("load_retry_interval_micros", int),
+    ("flush_filesystem_caches", boolean),
+    ("tensorflow_session_config_file", str),
+    ("tensorflow_intra_op_parallelism", int),
+    ("tensorflow_inter_op_parallelism", int),
+    ("platform_config_file", str),
+    ("remove_unused_fields_from_bundle_metagraph", boolean),
+    ("prefer_tflite_model", boolean),
+    ("num_tflite_pools", int),
+    ("num_tflite_interpreters_per_pool", int),
+    ("enable_signature_method_name_check", boolean),
+    ("xla_cpu_compilation_enabled", boolean),
+    ("enable_profiler", boolean),
+    ("thread_pool_factory_config_file", str),
+    ("mixed_precision", str),
+    ("skip_initialize_tpu", boolean),
+    ("enable_grpc_healthcheck_service", boolean),
+    ("enable_serialization_as_tensor_content", boolean),
+)
+
+# Ignoring these would serve in the open what was asked to be protected.
+_REFUSED = ("ssl_config_file", "use_alts_credentials")
+
+
+def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds TF Serving's flags to a parser, with underscores or dashes.
+
+    `--flag=value` and `--flag value` both work; a boolean may stand alone (`--enable_batching`).
+    Flags that are not given stay out of the way: their value is None.
+    """
+    group = parser.add_argument_group("server (TF Serving's flags)")
+    for name, kind, text in _EFFECTIVE:
+        _add(group, name, kind, text)
+    for name, kind in _INEFFECTIVE:
+        _add(group, name, kind, argparse.SUPPRESS)
+    for name in _REFUSED:
+        _add(group, name, str, argparse.SUPPRESS)
+
+
+def _add(group: argparse._ArgumentGroup, name: str, kind: Callable[[str], Any], text: str) -> None:
+    spellings = dict.fromkeys([f"--{name}", "--" + name.replace("_", "-")])
+    optional: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
+    metavar = "BOOL" if kind is boolean else "TEXT" if kind is str else "N"
+    group.add_argument(
+        *spellings, dest=name, type=kind, default=None, help=text, metavar=metavar, **optional
+    )
+
+
+def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> ServerOptions:
+    """Makes options of parsed flags.
+
+    Args:
+        arguments: What a parser with `add_serve_arguments` parsed.
+        **defaults: Options that hold where no flag was given, such as the name and the folder
+            of a run: `options_from_arguments(args, model_name="cmudict", model_base_path=...)`.
+    """
+    fields = [field.name for field in dataclasses.fields(ServerOptions)]
+    for name in defaults:
+        if name not in fields:
+            near = difflib.get_close_matches(name, fields, n=1)
+            raise TypeError(f"No server option {name!r}. Nearest: {', '.join(near) or 'none'}.")
+    for name in _REFUSED:
+        if getattr(arguments, name, None):
+            raise ServingError(
+                f"--{name} is not supported yet, and serving without it would leave the "
+                "connection unprotected. Leave it out and put a proxy that speaks TLS in front."
+            )
+    given = {name: getattr(arguments, name, None) for name, *_ in _EFFECTIVE}
+    values = defaults | {name: value for name, value in given.items() if value is not None}
+    ineffective = tuple(
+        name for name, _ in _INEFFECTIVE if getattr(arguments, name, None) not in (None, False)
+    )
+    return ServerOptions(**values, ineffective=ineffective)

@@ -1,0 +1,90 @@
+"""Answers TF Serving's requests; gRPC and REST both come through here."""
+
+from typing import Any
+
+from tensorflow_serving.apis import (
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    model_pb2,
+    predict_pb2,
+)
+
+from pairloom.serving.server.errors import invalid
+from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
+from pairloom.serving.server.tensors import array_from_proto, proto_from_array
+
+METADATA_FIELD = "signature_def"
+
+
+def model_choice(spec: model_pb2.ModelSpec) -> dict[str, Any]:
+    """A ModelSpec as arguments of `Registry.lease` and `Registry.status`."""
+    choice = spec.WhichOneof("version_choice")
+    return {
+        "name": spec.name,
+        "version": spec.version.value if choice == "version" else None,
+        "label": spec.version_label if choice == "version_label" else "",
+    }
+
+
+def predict(
+    registry: Registry, request: predict_pb2.PredictRequest, timeout: float | None = None
+) -> predict_pb2.PredictResponse:
+    """Runs one Predict request; `timeout` in seconds."""
+    if not request.HasField("model_spec"):
+        raise invalid("Missing ModelSpec")
+    spec = request.model_spec
+    with registry.lease(**model_choice(spec)) as servable:
+        signature = spec.signature_name or DEFAULT_SIGNATURE
+        inputs = {}
+        for name, proto in request.inputs.items():
+            try:
+                inputs[name] = array_from_proto(proto)
+            except ValueError as error:
+                raise invalid(f"tensor parsing error: {name}: {error}") from None
+        outputs = servable.model.run(signature, inputs, list(request.output_filter), timeout)
+        response = predict_pb2.PredictResponse()
+        response.model_spec.name = spec.name
+        response.model_spec.version.value = servable.version
+        response.model_spec.signature_name = signature
+    for name, array in outputs.items():
+        response.outputs[name].CopyFrom(proto_from_array(array))
+    return response
+
+
+def model_status(
+    registry: Registry, request: get_model_status_pb2.GetModelStatusRequest
+) -> get_model_status_pb2.GetModelStatusResponse:
+    """Says which versions of a model there are, and how they fare."""
+    if not request.HasField("model_spec"):
+        raise invalid("Missing ModelSpec")
+    response = get_model_status_pb2.GetModelStatusResponse()
+    for version, state, code, message in registry.status(**model_choice(request.model_spec)):
+        row = response.model_version_status.add(version=version, state=int(state))
+        # An OK must still be written: clients read `status.error_code`.
+        row.status.SetInParent()
+        row.status.error_code = int(code)
+        row.status.error_message = message
+    return response
+
+
+def model_metadata(
+    registry: Registry, request: get_model_metadata_pb2.GetModelMetadataRequest
+) -> get_model_metadata_pb2.GetModelMetadataResponse:
+    """Gives the signatures of a model, the only metadata that TF Serving has."""
+    if not request.HasField("model_spec"):
+        raise invalid("Missing ModelSpec")
+    if not request.metadata_field:
+        raise invalid("GetModelMetadataRequest must specify at least one metadata_field")
+    for field in request.metadata_field:
+        if field != METADATA_FIELD:
+            raise invalid(f"Metadata field {field} is not supported")
+    response = get_model_metadata_pb2.GetModelMetadataResponse()
+    signatures = get_model_metadata_pb2.SignatureDefMap()
+    with registry.lease(**model_choice(request.model_spec)) as servable:
+        response.model_spec.name = servable.name
+        response.model_spec.version.value = servable.version
+        for name, definition in servable.model.signature_defs.items():
+            signatures.signature_def[name].CopyFrom(definition)
+    response.metadata[METADATA_FIELD].Pack(signatures)
+    return response

@@ -1,0 +1,309 @@
+"""Loads and unloads versions so that there is always one to answer, and finds it for a request."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.model_config import ConfiguredModel
+from pairloom.serving.server.runtime import give_back_memory
+from pairloom.serving.server.saved_model import LoadedModel
+from pairloom.serving.server.servable import Servable, State, VersionRecord
+from pairloom.serving.server.version_folders import (
+    candidates,
+    footprint,
+    versions_on_disk,
+    wanted_count,
+)
+from pairloom.serving.server.warmup import client_signatures, warm_up
+
+logger = logging.getLogger("pairloom.serving")
+
+_LONGEST_RETRY_WAIT = 60.0
+
+
+class Registry:
+    """The models being served.
+
+    Each poll looks at the folders. The highest versions that load are served, as many as the
+    policy asks for; a version that fails is passed over, stays in the status with its error, and
+    is tried again as soon as its folder changes, or after a growing while. A version is dropped
+    only when another is there to answer, or when no version is left on disk.
+
+    Args:
+        models: What to serve.
+        load: Folder to loaded model.
+        quiet_seconds: A folder is loaded once nothing in it changed for so long.
+        warm: Whether to call a new version's signatures before it takes requests.
+        announce: Called with a model's name and its available versions when they change.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[ConfiguredModel],
+        load: Callable[[Path], LoadedModel] = LoadedModel,
+        quiet_seconds: float = 1.0,
+        warm: bool = True,
+        announce: Callable[[str, list[int]], None] = lambda name, versions: None,
+    ):
+        self.models = {model.name: model for model in models}
+        self._load = load
+        self._quiet = quiet_seconds
+        self._warm = warm
+        self._lock = threading.Lock()  # Guards the records; held only for moments.
+        self._polling = threading.Lock()  # One poll at a time; held through loads.
+        self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
+        self._said: dict[str, str] = {}
+        self._unloaded = False
+        self._cold: list[tuple[str, int, list[str]]] = []
+        self._announce = announce
+        self._announced: dict[str, list[int]] = {}
+
+    def poll(self) -> bool:
+        """Looks at every folder once, loads what is new, unloads what is gone.
+
+        Returns:
+            Whether some version is still being written and waits for a later poll.
+        """
+        with self._polling:
+            self._warm_the_rest()
+            waiting = [self._poll_model(model) for model in self.models.values()]
+            if self._unloaded:
+                self._unloaded = False
+                give_back_memory()
+        return any(waiting)
+
+    def unsettled(self) -> bool:
+        """Whether a version that should be served is still being written."""
+        waiting = False
+        for model in self.models.values():
+            folders = self._folders(model) or {}
+            for version in candidates(model.policy, folders):
+                look = footprint(folders[version])
+                waiting |= not look.settled(time.time(), None, self._quiet)
+                if model.policy.kind == "latest":
+                    break
+        return waiting
+
+    def close(self) -> None:
+        """Unloads everything, after the requests under way."""
+        with self._polling:
+            for name in self.models:
+                for version in self.available(name):
+                    self._unload(name, version)
+
+    def available(self, name: str) -> list[int]:
+        """Versions of a model that answer requests, highest first."""
+        with self._lock:
+            return self._available(name)
+
+    def lease(
+        self, name: str, version: int | None = None, label: str = ""
+    ) -> AbstractContextManager[Servable]:
+        """Finds the version for a request and keeps it loaded while the request runs.
+
+        Args:
+            name: The model; `default` also means the only model, if there is only one.
+            version: A version, or None for the highest.
+            label: A version's label, in place of `version`.
+        """
+        if not name:
+            raise invalid("ModelSpec has no name specified.")
+        real = self.real_name(name)
+        if label:
+            version = self._labelled(real, label)
+        with self._lock:
+            versions = self._available(real) if real in self.models else []
+            wanted = version if version is not None else max(versions, default=None)
+            if wanted is None or wanted not in versions:
+                asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+                raise RequestError(Code.NOT_FOUND, f"Servable not found for request: {asked}")
+            servable = self._records[real][wanted].servable
+            assert servable is not None
+            servable.acquire()
+        return servable.in_use()
+
+    def status(
+        self, name: str, version: int | None = None, label: str = ""
+    ) -> list[tuple[int, State, Code, str]]:
+        """`(version, state, error code, error message)` of a model's versions, highest first."""
+        if not name:
+            raise invalid("ModelSpec has no name specified.")
+        real = self.real_name(name)
+        if label:
+            version = self._labelled(real, label)
+        with self._lock:
+            rows = [
+                (number, record.state, record.code, record.message)
+                for number, record in sorted(self._records.get(real, {}).items(), reverse=True)
+                if version is None or number == version
+            ]
+        if rows:
+            return rows
+        if version is None:
+            message = f"Could not find any versions of model {name}"
+        else:
+            message = f"Could not find version {version} of model {name}"
+        raise RequestError(Code.NOT_FOUND, message)
+
+    def real_name(self, name: str) -> str:
+        """`name`, or the only model's name when asked for `default`."""
+        if name == "default" and name not in self.models and len(self.models) == 1:
+            return next(iter(self.models))
+        return name
+
+    def _available(self, name: str) -> list[int]:
+        records = self._records[name]
+        return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)
+
+    def _labelled(self, name: str, label: str) -> int:
+        labels = self.models[name].labels if name in self.models else {}
+        if label not in labels:
+            raise invalid(f"Unrecognized servable version label: {label}")
+        return labels[label]
+
+    def _folders(self, model: ConfiguredModel) -> dict[int, Path] | None:
+        try:
+            folders = versions_on_disk(model.base_path)
+        except OSError as error:
+            self._say_once(model.name, f"Could not find base path {model.base_path}: {error}.")
+            return None
+        if folders:
+            self._said.pop(model.name, None)
+        else:
+            self._say_once(
+                model.name,
+                f"No version of model {model.name} in {model.base_path} yet (a folder named by a "
+                "number, such as 1); waiting.",
+            )
+        return folders
+
+    def _say_once(self, name: str, message: str) -> None:
+        if self._said.get(name) != message:
+            self._said[name] = message
+            logger.warning("%s", message)
+
+    def _poll_model(self, model: ConfiguredModel) -> bool:
+        folders = self._folders(model)
+        if folders is None:
+            return False
+        serving: list[int] = []
+        unsettled = False
+        for version in candidates(model.policy, folders):
+            if len(serving) >= wanted_count(model.policy):
+                break
+            outcome = self._bring_up(model.name, version, folders[version])
+            if outcome is State.AVAILABLE:
+                serving.append(version)
+            unsettled |= outcome is State.START
+        self._bring_down(model, folders, serving)
+        now = self.available(model.name)
+        if now != self._announced.get(model.name, []):
+            self._announced[model.name] = now
+            self._announce(model.name, now)
+        return unsettled
+
+    def _bring_up(self, name: str, version: int, folder: Path) -> State:
+        with self._lock:
+            record = self._records[name].setdefault(version, VersionRecord())
+            if record.state == State.AVAILABLE:
+                return record.state
+        look = footprint(folder)
+        settled = look.settled(time.time(), record.seen, self._quiet)
+        record.seen = look
+        if not settled:
+            return State.START
+        if record.failures and look == record.tried and time.monotonic() < record.retry_at:
+            return State.END
+        self._set(record, State.LOADING)
+        model = None
+        try:
+            model = self._load(folder)
+            cold = self._warm_first(name, model)
+        except Exception as error:  # A broken model may raise anything.
+            if model is not None:
+                model.close()
+            self._failed(name, version, record, look, error)
+            return State.END
+        if self._quiet and footprint(folder) != look:
+            model.close()
+            self._set(record, State.START)
+            return State.START
+        with self._lock:
+            record.servable = Servable(name, version, model)
+            record.failures = 0
+        self._set(record, State.AVAILABLE)
+        if cold:
+            self._cold.append((name, version, cold))
+        return State.AVAILABLE
+
+    def _warm_first(self, name: str, model: LoadedModel) -> list[str]:
+        """Warms what must be warm before a version takes requests; returns what can wait.
+
+        With an older version at work there is time for every signature. Without one, users wait:
+        the default signature is enough, and the next poll does the others.
+        """
+        if not self._warm:
+            return []
+        signatures = client_signatures(model)
+        urgent = self._quiet > 0 and not self.available(name)
+        first = 1 if urgent else len(signatures)
+        warm_up(model, signatures[:first])
+        return signatures[first:]
+
+    def _warm_the_rest(self) -> None:
+        cold, self._cold = self._cold, []
+        for name, version, signatures in cold:
+            with suppress(RequestError), self.lease(name, version) as servable:
+                warm_up(servable.model, signatures)
+
+    def _failed(self, name, version, record: VersionRecord, look, error: Exception) -> None:
+        first = record.tried != look
+        record.failures = 1 if first else record.failures + 1
+        record.tried = look
+        wait = min(_LONGEST_RETRY_WAIT, max(self._quiet, 1.0) * 2 ** min(record.failures - 1, 10))
+        record.retry_at = time.monotonic() + wait
+        code = Code(getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN))
+        message = str(getattr(error, "message", None) or error or type(error).__name__)
+        message = " ".join(message.split())[:500]
+        self._set(record, State.END, code, message)
+        if first:
+            others = self.available(name)
+            goes_on = f"version {others[0]} goes on serving" if others else "nothing is served"
+            logger.warning(
+                "Version %d of %s failed to load; %s: %s", version, name, goes_on, message
+            )
+
+    def _bring_down(self, model: ConfiguredModel, folders, serving: list[int]) -> None:
+        with self._lock:
+            for version, record in list(self._records[model.name].items()):
+                never_served = record.state == State.START or record.code != Code.OK
+                if version not in folders and never_served:
+                    del self._records[model.name][version]
+        if not serving and folders:
+            return
+        for version in self.available(model.name):
+            if version not in serving:
+                self._unload(model.name, version)
+
+    def _unload(self, name: str, version: int) -> None:
+        with self._lock:
+            record = self._records[name][version]
+            servable, record.servable = record.servable, None
+            record.state = State.UNLOADING
+        assert servable is not None
+
+        def closed() -> None:
+            self._set(record, State.END)
+            self._unloaded = True
+
+        servable.retire(closed)
+
+    def _set(
+        self, record: VersionRecord, state: State, code: Code = Code.OK, message: str = ""
+    ) -> None:
+        with self._lock:
+            record.state, record.code, record.message = state, code, message

@@ -1,0 +1,40 @@
+"""Brings TensorFlow in, quietly and with TF-Text's ops."""
+
+import ctypes
+import gc
+import os
+import warnings
+from contextlib import suppress
+from types import ModuleType
+
+
+def quiet_tensorflow() -> None:
+    """Keeps TensorFlow's start-up chatter off the terminal; call it before the import.
+
+    Errors still reach the caller: they are raised in Python, whatever the C++ log level.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"google\.api_core")
+
+
+def import_tensorflow() -> ModuleType:
+    """Imports TensorFlow, and TF-Text if it is installed, for models that use its ops."""
+    import tensorflow as tf
+
+    try:
+        import tensorflow_text  # noqa: F401
+    except ImportError:
+        pass
+    return tf
+
+
+def give_back_memory() -> None:
+    """Returns an unloaded model's memory to the system.
+
+    A graph is a ring of Python objects that waits for the garbage collector, and the C library
+    keeps what was freed; without this, each swap of a version leaves the process larger.
+    """
+    gc.collect()
+    # Only the GNU C library has it, and only there is it needed.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

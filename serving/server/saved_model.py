@@ -1,0 +1,248 @@
+"""A SavedModel in memory: its signatures, checked and called.
+
+It is loaded into a session, as TF Serving does: so the signatures are the SavedModel's own
+(TF1's included), only what an output filter asks for is computed, a deadline stops the work,
+and closing the session gives the memory back at once.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.runtime import import_tensorflow
+from pairloom.serving.server.tensors import array_from_proto, dtype_name
+
+DEFAULT_SIGNATURE = "serving_default"
+_METHODS = (
+    "tensorflow/serving/predict",
+    "tensorflow/serving/classify",
+    "tensorflow/serving/regress",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SessionSettings:
+    """How sessions are made: graph tags, threads (0: automatic), GPU share (0: as needed)."""
+
+    tags: tuple[str, ...] = ("serve",)
+    threads: int = 0
+    gpu_fraction: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Endpoint:
+    """One input or output of a signature: its tensor, and the type and shape it is stated with.
+
+    Args:
+        tensor: The graph's tensor, or None for sparse and composite ones.
+        dtype: A `types_pb2` number.
+        shape: Sizes, None where any will do; None for any rank.
+    """
+
+    tensor: Any
+    dtype: int
+    shape: tuple[int | None, ...] | None
+
+
+class LoadedModel:
+    """Loads one SavedModel and answers from it; many threads may call `run` at once.
+
+    Args:
+        folder: The SavedModel.
+        settings: How to make its session.
+    """
+
+    def __init__(self, folder: Path, settings: SessionSettings | None = None):
+        tf = import_tensorflow()
+        settings = settings or SessionSettings()
+        self._tf = tf
+        graph = tf.Graph()
+        config = tf.compat.v1.ConfigProto(
+            intra_op_parallelism_threads=settings.threads,
+            inter_op_parallelism_threads=settings.threads,
+        )
+        config.gpu_options.allow_growth = settings.gpu_fraction == 0
+        config.gpu_options.per_process_gpu_memory_fraction = settings.gpu_fraction
+        self._session = tf.compat.v1.Session(graph=graph, config=config)
+        try:
+            with graph.as_default():
+                meta_graph = tf.compat.v1.saved_model.load(
+                    self._session, list(settings.tags), str(folder)
+                )
+            graph.finalize()
+            self.signature_defs = dict(meta_graph.signature_def)
+            self._inputs = {}
+            self._outputs = {}
+            for name, signature in self.signature_defs.items():
+                self._inputs[name] = self._endpoints(signature.inputs)
+                self._outputs[name] = self._endpoints(signature.outputs)
+        except BaseException:
+            self._session.close()
+            raise
+
+    def close(self) -> None:
+        """Frees the model's memory; no `run` may be under way."""
+        self._session.close()
+
+    def inputs(self, signature: str) -> dict[str, Endpoint]:
+        """The inputs of a signature that exists, by name."""
+        return self._inputs[signature]
+
+    def run(
+        self,
+        signature: str,
+        inputs: Mapping[str, np.ndarray],
+        output_filter: Sequence[str] = (),
+        timeout: float | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Answers one request.
+
+        Args:
+            signature: Name of the signature.
+            inputs: An array for every input.
+            output_filter: Outputs to compute; none means all.
+            timeout: Seconds after which to give up.
+
+        Raises:
+            RequestError: The request does not fit the signature, or the graph failed on it.
+        """
+        definition = self._definition(signature)
+        feeds = self._feeds(signature, definition, inputs)
+        names, fetches = self._fetches(signature, output_filter)
+        options = None
+        if timeout is not None:
+            if timeout <= 0:
+                raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
+            milliseconds = min(max(1, int(timeout * 1000)), 2**62)
+            options = self._tf.compat.v1.RunOptions(timeout_in_ms=milliseconds)
+        try:
+            values = self._session.run(fetches, feeds, options=options)
+        except self._tf.errors.OpError as error:
+            raise RequestError(Code(error.error_code), _reason(error)) from error
+        return dict(zip(names, values, strict=True))
+
+    def _definition(self, signature: str) -> Any:
+        definition = self.signature_defs.get(signature)
+        if definition is None:
+            raise RequestError(
+                Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
+            )
+        if definition.method_name not in _METHODS:
+            raise RequestError(
+                Code.INTERNAL,
+                "Expected prediction signature method_name to be one of "
+                f"{{{', '.join(_METHODS)}}}. Was: {definition.method_name}",
+            )
+        return definition
+
+    def _feeds(
+        self, signature: str, definition: Any, inputs: Mapping[str, np.ndarray]
+    ) -> dict[Any, np.ndarray]:
+        endpoints = self._inputs[signature]
+        defaults = getattr(definition, "defaults", {})
+        if len(inputs) > len(endpoints) or (len(inputs) < len(endpoints) and not defaults):
+            raise invalid(_size_mismatch(set(inputs), set(endpoints)))
+        feeds = {}
+        for name in inputs:
+            if name not in endpoints:
+                raise invalid(
+                    f"input tensor alias not found in signature: {name}. Inputs expected to be "
+                    f"in the set {_set(endpoints)}."
+                )
+        for position, name in enumerate(sorted(endpoints)):
+            endpoint = endpoints[name]
+            if endpoint.tensor is None:
+                raise RequestError(
+                    Code.UNIMPLEMENTED,
+                    f"Input {name} of signature {signature} is not a dense tensor.",
+                )
+            if name in inputs:
+                array = inputs[name]
+            elif name in defaults:
+                array = array_from_proto(defaults[name])
+            else:
+                raise invalid(_size_mismatch(set(inputs), set(endpoints)))
+            self._check(position, name, endpoint, array)
+            feeds[endpoint.tensor] = array
+        return feeds
+
+    def _check(self, position: int, name: str, endpoint: Endpoint, array: np.ndarray) -> None:
+        received = self._tf.as_dtype(array.dtype).as_datatype_enum
+        if received != endpoint.dtype:
+            raise invalid(
+                f"Expects arg[{position}] to be {dtype_name(endpoint.dtype)} but "
+                f"{dtype_name(received)} is provided (input {name})"
+            )
+        if endpoint.shape is None:
+            return
+        fits = len(array.shape) == len(endpoint.shape) and all(
+            expected is None or expected == size
+            for expected, size in zip(endpoint.shape, array.shape, strict=True)
+        )
+        if not fits:
+            raise invalid(
+                f"Expects arg[{position}] to have shape {shape_text(endpoint.shape)} but shape "
+                f"{shape_text(array.shape)} is provided (input {name})"
+            )
+
+    def _fetches(self, signature: str, output_filter: Sequence[str]) -> tuple[list[str], list[Any]]:
+        endpoints = self._outputs[signature]
+        for name in output_filter:
+            if name not in endpoints:
+                raise invalid(
+                    f"output tensor alias not found in signature: {name} Outputs expected to be "
+                    f"in the set {_set(endpoints)}."
+                )
+            if list(output_filter).count(name) > 1:
+                raise invalid(f"duplicate output tensor alias: {name}")
+        names = list(output_filter) or sorted(endpoints)
+        for name in names:
+            if endpoints[name].tensor is None:
+                raise RequestError(
+                    Code.UNIMPLEMENTED,
+                    f"Output {name} of signature {signature} is not a dense tensor.",
+                )
+        return names, [endpoints[name].tensor for name in names]
+
+    def _endpoints(self, infos: Mapping[str, Any]) -> dict[str, Endpoint]:
+        endpoints = {}
+        for name, info in infos.items():
+            shape = None
+            if not info.tensor_shape.unknown_rank:
+                sizes = (dim.size for dim in info.tensor_shape.dim)
+                shape = tuple(None if size < 0 else size for size in sizes)
+            tensor = None
+            if info.WhichOneof("encoding") == "name":
+                element = self._session.graph.as_graph_element(info.name)
+                # An initialiser's "output" is an operation: it has nothing to fetch.
+                tensor = element if hasattr(element, "dtype") else None
+            endpoints[name] = Endpoint(tensor, info.dtype, shape)
+        return endpoints
+
+
+def shape_text(shape: Sequence[int | None]) -> str:
+    """`(None, 3)` to `[?,3]`."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+def _set(names: Any) -> str:
+    return "{" + ",".join(sorted(names)) + "}"
+
+
+def _size_mismatch(received: set[str], expected: set[str]) -> str:
+    return (
+        f"input size does not match signature: {len(received)}!={len(expected)} "
+        f"len({_set(received)}) != len({_set(expected)}). Sent extra: {_set(received - expected)}. "
+        f"Missing but required: {_set(expected - received)}."
+    )
+
+
+def _reason(error: Any) -> str:
+    # The session wraps the runtime's error in source lines of whoever built the graph; below the
+    # first line the runtime only names nodes.
+    message = getattr(error.__context__, "message", None) or error.message or ""
+    return message.strip().split("\n", 1)[0]

@@ -1,0 +1,109 @@
+"""TensorProto to array and back, in the fields that TF Serving uses."""
+
+import math
+
+import numpy as np
+from tensorflow.core.framework import tensor_pb2, types_pb2
+
+# dtype: (NumPy type, the proto's field of values).
+_FIELDS = {
+    types_pb2.DT_FLOAT: (np.float32, "float_val"),
+    types_pb2.DT_DOUBLE: (np.float64, "double_val"),
+    types_pb2.DT_INT64: (np.int64, "int64_val"),
+    types_pb2.DT_INT32: (np.int32, "int_val"),
+    types_pb2.DT_INT16: (np.int16, "int_val"),
+    types_pb2.DT_INT8: (np.int8, "int_val"),
+    types_pb2.DT_UINT8: (np.uint8, "int_val"),
+    types_pb2.DT_UINT16: (np.uint16, "int_val"),
+    types_pb2.DT_UINT32: (np.uint32, "uint32_val"),
+    types_pb2.DT_UINT64: (np.uint64, "uint64_val"),
+    types_pb2.DT_BOOL: (np.bool_, "bool_val"),
+    types_pb2.DT_HALF: (np.float16, "half_val"),
+    types_pb2.DT_STRING: (np.object_, "string_val"),
+}
+_DTYPES = {np.dtype(kind): dtype for dtype, (kind, _) in _FIELDS.items()}
+
+# A proto of a few bytes may state any shape; its array must not eat the machine.
+MAX_BYTES = 512 * 1024 * 1024
+
+
+def dtype_name(dtype: int) -> str:
+    """`types_pb2.DT_FLOAT` to `float`, as TensorFlow prints it in its errors."""
+    try:
+        return types_pb2.DataType.Name(dtype).removeprefix("DT_").lower()
+    except ValueError:
+        return f"unknown type {dtype}"
+
+
+def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
+    """Reads a tensor.
+
+    Values may stand in `tensor_content` or in the typed field; a field with too few values
+    repeats its last one, and an empty one means zeros, as in TensorFlow itself.
+
+    Raises:
+        ValueError: The proto contradicts itself, or its type is not supported.
+    """
+    if proto.dtype not in _FIELDS:
+        raise ValueError(f"type {dtype_name(proto.dtype)} is not supported")
+    kind, field = _FIELDS[proto.dtype]
+    if proto.tensor_shape.unknown_rank:
+        raise ValueError("the shape has no rank")
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    if any(size < 0 for size in shape):
+        raise ValueError(f"the shape {list(shape)} has a negative size")
+    size = math.prod(shape)
+    if size * np.dtype(kind).itemsize > MAX_BYTES:
+        raise ValueError(f"the shape {list(shape)} is over {MAX_BYTES} bytes")
+    if proto.tensor_content:
+        return _from_content(proto.tensor_content, kind, shape, size)
+    values = getattr(proto, field)
+    count = len(values)
+    if kind is np.object_:
+        array = np.full(size, values[-1] if 0 < count < size else b"", np.object_)
+        array[: min(count, size)] = values[:size]
+        return array.reshape(shape)
+    if kind is np.float16:
+        bits = np.array(values, np.int32).astype(np.uint16).view(np.float16)
+    else:
+        bits = np.array(values).astype(kind) if count else np.zeros(0, kind)
+    if count == size:
+        return bits.reshape(shape)
+    array = np.full(size, bits[-1] if count else 0, kind)
+    array[: min(count, size)] = bits[:size]
+    return array.reshape(shape)
+
+
+def _from_content(content: bytes, kind: type, shape: tuple[int, ...], size: int) -> np.ndarray:
+    if kind is np.object_:
+        raise ValueError("string tensors need string_val, not tensor_content")
+    expected = size * np.dtype(kind).itemsize
+    if len(content) != expected:
+        raise ValueError(
+            f"tensor_content has {len(content)} bytes, the shape {list(shape)} needs {expected}"
+        )
+    return np.frombuffer(content, kind).reshape(shape)
+
+
+def proto_from_array(array: np.ndarray) -> tensor_pb2.TensorProto:
+    """Writes a tensor into its typed field, where TF Serving's clients look for it."""
+    array = np.asarray(array)
+    dtype = _DTYPES.get(array.dtype)
+    if dtype is None:
+        import tensorflow as tf
+
+        return tf.make_tensor_proto(array)
+    proto = tensor_pb2.TensorProto(dtype=dtype)
+    for size in array.shape:
+        proto.tensor_shape.dim.add(size=size)
+    values = array.ravel()
+    if dtype == types_pb2.DT_HALF:
+        values = values.view(np.uint16)
+    elif dtype == types_pb2.DT_STRING:
+        values = np.array([_bytes(value) for value in values], np.object_)
+    getattr(proto, _FIELDS[dtype][1]).extend(values.tolist())
+    return proto
+
+
+def _bytes(value: object) -> bytes:
+    return value.encode("utf-8") if isinstance(value, str) else bytes(value)  # type: ignore[call-overload]

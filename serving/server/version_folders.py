@@ -1,0 +1,75 @@
+"""The versions of a model on disk: which there are, which to serve, and whether one is written."""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pairloom.serving.server.model_config import VersionPolicy
+
+
+def versions_on_disk(base_path: Path) -> dict[int, Path]:
+    """Finds the folders named by a number.
+
+    Returns:
+        Version to folder, highest first. When `7` and `007` are both there, either may win.
+
+    Raises:
+        OSError: The base path cannot be listed.
+    """
+    found = {}
+    for entry in os.scandir(base_path):
+        if entry.name.isascii() and entry.name.isdigit() and entry.is_dir():
+            version = int(entry.name)
+            if version < 2**63:
+                found[version] = Path(entry.path)
+    return dict(sorted(found.items(), reverse=True))
+
+
+def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:
+    """The versions that may be served, best first."""
+    for version in sorted(versions, reverse=True):
+        if policy.kind != "specific" or version in policy.specific:
+            yield version
+
+
+def wanted_count(policy: VersionPolicy) -> float:
+    """How many of the candidates should be served at once."""
+    return policy.latest if policy.kind == "latest" else float("inf")
+
+
+@dataclasses.dataclass(frozen=True)
+class Footprint:
+    """What a folder looks like from outside; two equal ones mean that nobody wrote in between.
+
+    Args:
+        files: `(relative path, size, change time in ns)` of every file and folder, sorted.
+        changed: The newest change time in seconds; 0 for a folder that is not there.
+    """
+
+    files: tuple[tuple[str, int, int], ...]
+    changed: float
+
+    def settled(self, now: float, before: "Footprint | None", quiet: float) -> bool:
+        """Whether nothing has been written for `quiet` seconds, or since `before` was taken.
+
+        A version is copied file by file, and a vocabulary cut short would still load: so a
+        folder is left alone until it is quiet. The change time cannot be set by a copy that
+        keeps modification times; `before` helps where clocks disagree.
+        """
+        return self == before or now - self.changed >= quiet
+
+
+def footprint(folder: Path) -> Footprint:
+    """Looks at everything under `folder`; files that vanish meanwhile are left out."""
+    files = []
+    newest = 0
+    for root, _, names in os.walk(folder):
+        for path in (root, *(os.path.join(root, name) for name in names)):
+            try:
+                stat = os.stat(path)
+            except OSError:
+                continue
+            files.append((os.path.relpath(path, folder), stat.st_size, stat.st_ctime_ns))
+            newest = max(newest, stat.st_ctime_ns)
+    return Footprint(tuple(sorted(files)), newest / 1e9)

@@ -1,0 +1,129 @@
+"""PairExamples through TFX's launcher, with a real metadata store."""
+
+import json
+
+import pytest
+from ml_metadata.metadata_store import MetadataStore
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+from tfx.orchestration import metadata, pipeline
+from tfx.orchestration.local import local_dag_runner
+
+from pairloom.components.pairs.component import PairExamples
+from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.summary import read_summary
+
+FIELDS = json.dumps({"source": {"kind": "text"}, "target": {"kind": "text"}})
+GOOD = "".join(f"word {i}\twort {i}\n" for i in range(100))
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a pipeline of PairExamples alone, on `a.tsv`; each time in the same root."""
+
+    def run(**data):
+        data = {
+            "format": "tsv",
+            "train": str(tmp_path / "a.tsv"),
+            "split": {"eval": 0.1, "test": 0.1},
+            **data,
+        }
+        component = PairExamples(data=json.dumps(data), fields=FIELDS, output="target")
+        connection = metadata.sqlite_metadata_connection_config(str(tmp_path / "mlmd.sqlite"))
+        local_dag_runner.LocalDagRunner().run(
+            pipeline.Pipeline(
+                "pairs",
+                str(tmp_path / "root"),
+                components=[component],
+                enable_cache=True,
+                metadata_connection_config=connection,
+            )
+        )
+
+    return run
+
+
+@pytest.fixture
+def states(tmp_path):
+    """The states of all executions so far, in order."""
+
+    def states():
+        config = mlmd.ConnectionConfig()
+        config.sqlite.filename_uri = str(tmp_path / "mlmd.sqlite")
+        found = MetadataStore(config).get_executions()
+        found.sort(key=lambda execution: execution.id)
+        return [mlmd.Execution.State.Name(one.last_known_state) for one in found]
+
+    return states
+
+
+def test_the_cache_counts_only_while_the_data_are_the_same(write, run, states):
+    write("a.tsv", GOOD)
+    run()
+    run()
+    assert states() == ["COMPLETE", "CACHED"]
+    write("a.tsv", GOOD.replace("word 7", "word x"))
+    run()
+    assert states() == ["COMPLETE", "CACHED", "COMPLETE"]
+    write("a.tsv", GOOD)
+    run()
+    assert states()[-1] == "CACHED"
+    run(max_length=1000)
+    assert states()[-1] == "COMPLETE"
+
+
+def test_a_new_file_of_a_glob_is_noticed(write, run, states, tmp_path):
+    write("parts/1.tsv", GOOD)
+    run(train=str(tmp_path / "parts/*.tsv"))
+    write("parts/2.tsv", GOOD)
+    run(train=str(tmp_path / "parts/*.tsv"))
+    assert states() == ["COMPLETE", "COMPLETE"]
+
+
+def test_the_artifact_tells_the_counts(write, run, tmp_path):
+    write("a.tsv", GOOD + "bad\n")
+    run()
+    config = mlmd.ConnectionConfig()
+    config.sqlite.filename_uri = str(tmp_path / "mlmd.sqlite")
+    (examples,) = MetadataStore(config).get_artifacts_by_type("Examples")
+    counts = {
+        name: value.int_value
+        for name, value in examples.custom_properties.items()
+        if name.endswith(("_pairs", "_rows"))
+    }
+    summary = read_summary(examples.uri)
+    assert counts == {**{f"{k}_pairs": v for k, v in summary.splits.items()}, "rejected_rows": 1}
+    assert summary.good == 100
+
+
+def test_rejected_rows_stay_when_a_run_fails(write, run, states, tmp_path):
+    write("a.tsv", GOOD + "bad\n" * 5)
+    with pytest.raises(DataError, match=r"5 of 105 rows were rejected \(4.76%") as error:
+        run()
+    assert states() == ["FAILED"]
+    kept = str(error.value).rsplit("All rejected rows: ", 1)[1]
+    assert kept.startswith(str(tmp_path / "root"))
+    with open(f"{kept}/rejected-00000.jsonl") as file:
+        assert [json.loads(line)["line"] for line in file] == [101, 102, 103, 104, 105]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"train": "/nowhere/a.tsv"}, "no folder `/nowhere`"),
+        ({"format": "xml"}, "`data.format` must be one of"),
+    ],
+)
+def test_a_users_mistake_fails_the_run_and_can_be_mended(write, run, states, data, message):
+    write("a.tsv", GOOD)
+    with pytest.raises(DataError, match=message):
+        run(**data)
+    assert states() == ["FAILED"]
+    run()
+    assert states() == ["FAILED", "COMPLETE"]
+
+
+def test_parallel_files_of_different_lengths_fail_the_run(write, run, tmp_path):
+    write("a.en", "x\n" * 5), write("a.de", "x\n" * 4)
+    files = {"source": str(tmp_path / "a.en"), "target": str(tmp_path / "a.de")}
+    with pytest.raises(DataError, match="a.en` has 5 lines, .*a.de` has 4 lines"):
+        run(format="parallel", train=files)

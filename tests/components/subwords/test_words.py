@@ -1,0 +1,25 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairloom.components.subwords.words import normalized, words_of
+
+
+def test_words_stand_between_white_space():
+    assert list(words_of(" a  dog\truns\u3000東京\n")) == ["a", "dog", "runs", "東京"]
+
+
+def test_words_are_normalized():
+    assert normalized("ﬁne １２ e\u0301") == "fine 12 é"
+    # NFKC makes the lone accent a space and a combining one.
+    assert list(words_of("a´b")) == ["a", "\u0301b"]
+
+
+def test_a_word_without_end_comes_in_parts():
+    parts = list(words_of("東" * 2**20, longest=200))
+    assert max(map(len, parts)) == 200
+    assert "".join(parts) == "東" * 2**20
+
+
+@given(st.text(), st.integers(1, 5))
+def test_no_character_is_lost(text, longest):
+    assert "".join(words_of(text, longest)) == "".join(normalized(text).split())

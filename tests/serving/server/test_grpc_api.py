@@ -1,0 +1,300 @@
+"""The official stubs against a real server over loopback."""
+
+import grpc
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import (
+    classification_pb2,
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    inference_pb2,
+    model_management_pb2,
+    model_service_pb2_grpc,
+    predict_pb2,
+    prediction_service_pb2_grpc,
+    regression_pb2,
+)
+
+
+@pytest.fixture(scope="module")
+def channel(shared_server):
+    with grpc.insecure_channel(f"127.0.0.1:{shared_server.port}") as channel:
+        yield channel
+
+
+@pytest.fixture(scope="module")
+def stub(channel):
+    return prediction_service_pb2_grpc.PredictionServiceStub(channel)
+
+
+@pytest.fixture(scope="module")
+def status_stub(channel):
+    return model_service_pb2_grpc.ModelServiceStub(channel)
+
+
+def request_for(inputs, model="tiny", signature="", version=None, label="", outputs=()):
+    request = predict_pb2.PredictRequest(output_filter=outputs)
+    request.model_spec.name = model
+    request.model_spec.signature_name = signature
+    if version is not None:
+        request.model_spec.version.value = version
+    if label:
+        request.model_spec.version_label = label
+    for name, value in inputs.items():
+        proto = value if isinstance(value, tf.make_tensor_proto(0).__class__) else None
+        request.inputs[name].CopyFrom(tf.make_tensor_proto(value) if proto is None else proto)
+    return request
+
+
+def arrays(response):
+    return {name: tf.make_ndarray(proto) for name, proto in response.outputs.items()}
+
+
+def failure(call, request):
+    with pytest.raises(grpc.RpcError) as caught:
+        call(request, timeout=20)
+    return caught.value.code(), caught.value.details()
+
+
+def test_the_newest_version_answers_and_says_who_it_is(stub):
+    response = stub.Predict(request_for({"source": ["hi", "you"]}))
+    assert arrays(response)["target"].tolist() == [b"3:HI", b"3:YOU"]
+    assert response.model_spec.name == "tiny"
+    assert response.model_spec.version.value == 3
+    assert response.model_spec.signature_name == "serving_default"
+
+
+def test_numbers_stand_in_their_typed_fields_as_from_tf_serving(stub):
+    response = stub.Predict(request_for({"source": ["hi", "you"]}))
+    np.testing.assert_allclose(response.outputs["score"].float_val, [-0.2, -0.3], rtol=1e-6)
+    assert list(response.outputs["target"].string_val) == [b"3:HI", b"3:YOU"]
+
+
+def test_a_version_or_a_label_can_be_asked_for(stub):
+    by_number = stub.Predict(request_for({"source": ["a"]}, version=1))
+    by_label = stub.Predict(request_for({"source": ["a"]}, label="stable"))
+    assert arrays(by_number)["target"].tolist() == arrays(by_label)["target"].tolist() == [b"1:A"]
+
+
+def test_the_only_model_also_answers_to_default(stub):
+    response = stub.Predict(request_for({"source": ["a"]}, model="default"))
+    assert arrays(response)["target"].tolist() == [b"3:A"]
+    assert response.model_spec.name == "default"
+
+
+def test_the_output_filter_chooses_outputs(stub):
+    response = stub.Predict(request_for({"source": ["a"]}, outputs=["score"]))
+    assert list(response.outputs) == ["score"]
+
+
+def test_an_empty_batch_gives_an_empty_answer(stub):
+    empty = tf.make_tensor_proto([], tf.string, shape=[0])
+    for signature in ("serving_default", "nbest", "explain"):
+        response = stub.Predict(request_for({"source": empty}, signature=signature))
+        assert arrays(response)["target"].shape[0] == 0
+
+
+def test_an_empty_string_and_invalid_utf8_are_only_strings(stub):
+    data = [b"", b"\xff\xfe\x00"]
+    answers = arrays(stub.Predict(request_for({"source": data})))["target"]
+    assert answers.tolist() == [b"3:", b"3:\xff\xfe\x00"]
+
+
+def test_every_type_comes_back_as_it_went(stub):
+    inputs = {
+        "numbers": np.array([[0.1, -2.5]], np.float32),
+        "counts": np.array([2**62], np.int64),
+        "flags": np.array([True]),
+        "data": np.array([b"\x00\xff"], np.object_),
+    }
+    outputs = arrays(stub.Predict(request_for(inputs, signature="echo")))
+    for name in ("numbers", "counts", "flags"):
+        np.testing.assert_array_equal(outputs[name], inputs[name])
+    assert outputs["data_bytes"].tolist() == [b"\x00\xff"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            {"inputs": {"source": ["a"]}, "model": "other"},
+            grpc.StatusCode.NOT_FOUND,
+            "Servable not found for request: Latest(other)",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "model": "../tiny"},
+            grpc.StatusCode.NOT_FOUND,
+            "Servable not found for request: Latest(../tiny)",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "version": 2},
+            grpc.StatusCode.NOT_FOUND,
+            "Servable not found for request: Specific(tiny, 2)",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "label": "canary"},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "Unrecognized servable version label: canary",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "model": ""},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "ModelSpec has no name specified.",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "signature": "translate"},
+            grpc.StatusCode.FAILED_PRECONDITION,
+            'Serving signature key "translate" not found.',
+        ),
+        (
+            {"inputs": {}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "input size does not match signature: 0!=1 len({}) != len({source}). "
+            "Sent extra: {}. Missing but required: {source}.",
+        ),
+        (
+            {"inputs": {"source": ["a"], "more": ["b"]}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "input size does not match signature: 2!=1 len({more,source}) != len({source}). "
+            "Sent extra: {more}. Missing but required: {}.",
+        ),
+        (
+            {"inputs": {"sauce": ["a"]}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "input tensor alias not found in signature: sauce. "
+            "Inputs expected to be in the set {source}.",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "outputs": ["answer"]},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "output tensor alias not found in signature: answer "
+            "Outputs expected to be in the set {score,target}.",
+        ),
+        (
+            {"inputs": {"source": ["a"]}, "outputs": ["score", "score"]},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "duplicate output tensor alias: score",
+        ),
+        (
+            {"inputs": {"source": [1.5]}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "Expects arg[0] to be string but float is provided (input source)",
+        ),
+        (
+            {"inputs": {"source": [["a", "b"]]}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "Expects arg[0] to have shape [?] but shape [1,2] is provided (input source)",
+        ),
+        (
+            {"inputs": {"source": "a"}},
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "Expects arg[0] to have shape [?] but shape [] is provided (input source)",
+        ),
+    ],
+)
+def test_a_wrong_request_gets_tf_servings_code_and_words(stub, arguments, code, message):
+    assert failure(stub.Predict, request_for(**arguments)) == (code, message)
+
+
+def test_what_the_graph_rejects_is_the_clients_fault(stub):
+    code, message = failure(stub.Predict, request_for({"index": [7]}, signature="pick"))
+    assert code == grpc.StatusCode.INVALID_ARGUMENT
+    assert message.startswith("indices[0] = 7 is not in [0, 3)")
+    assert ".py" not in message and "\n" not in message
+
+
+def test_a_malformed_tensor_is_named(stub):
+    proto = tf.make_tensor_proto([1.0, 2.0])
+    proto.tensor_content = b"123"
+    code, message = failure(stub.Predict, request_for({"source": proto}))
+    assert code == grpc.StatusCode.INVALID_ARGUMENT
+    assert message.startswith("tensor parsing error: source")
+
+
+def test_a_request_without_a_model_spec_is_refused(stub, status_stub):
+    bad = grpc.StatusCode.INVALID_ARGUMENT
+    assert failure(stub.Predict, predict_pb2.PredictRequest()) == (bad, "Missing ModelSpec")
+    empty_status = get_model_status_pb2.GetModelStatusRequest()
+    assert failure(status_stub.GetModelStatus, empty_status) == (bad, "Missing ModelSpec")
+    empty_metadata = get_model_metadata_pb2.GetModelMetadataRequest()
+    assert failure(stub.GetModelMetadata, empty_metadata) == (bad, "Missing ModelSpec")
+
+
+def test_a_message_as_long_as_the_request_still_arrives(stub):
+    code, message = failure(stub.Predict, request_for({"ü" * 100_000: ["a"]}))
+    assert code == grpc.StatusCode.INVALID_ARGUMENT
+    assert message.startswith("input tensor alias not found in signature: üü")
+
+
+def test_a_deadline_stops_the_work(stub):
+    request = request_for({"steps": np.int64(10**12)}, signature="slow")
+    with pytest.raises(grpc.RpcError) as caught:
+        stub.Predict(request, timeout=0.3)
+    assert caught.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+def test_metadata_holds_the_signatures(stub):
+    request = get_model_metadata_pb2.GetModelMetadataRequest(metadata_field=["signature_def"])
+    request.model_spec.name = "tiny"
+    response = stub.GetModelMetadata(request)
+    signatures = get_model_metadata_pb2.SignatureDefMap()
+    assert response.metadata["signature_def"].Unpack(signatures)
+    assert set(signatures.signature_def) >= {"serving_default", "nbest", "explain", "score"}
+    assert set(signatures.signature_def["explain"].outputs) == {
+        "target", "score", "source_tokens", "target_tokens", "attention",
+    }  # fmt: skip
+    assert response.model_spec.version.value == 3
+
+
+def test_metadata_wants_a_field_that_it_knows(stub):
+    request = get_model_metadata_pb2.GetModelMetadataRequest()
+    request.model_spec.name = "tiny"
+    assert failure(stub.GetModelMetadata, request) == (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "GetModelMetadataRequest must specify at least one metadata_field",
+    )
+    request.metadata_field.append("colour")
+    code, message = failure(stub.GetModelMetadata, request)
+    assert code == grpc.StatusCode.INVALID_ARGUMENT and "colour" in message
+
+
+def test_status_lists_the_versions(status_stub):
+    request = get_model_status_pb2.GetModelStatusRequest()
+    request.model_spec.name = "tiny"
+    rows = status_stub.GetModelStatus(request).model_version_status
+    available = get_model_status_pb2.ModelVersionStatus.AVAILABLE
+    assert [(row.version, row.state, row.status.error_code) for row in rows] == [
+        (3, available, 0),
+        (1, available, 0),
+    ]
+    request.model_spec.version.value = 1
+    assert [row.version for row in status_stub.GetModelStatus(request).model_version_status] == [1]
+
+
+def test_status_of_what_is_not_there(status_stub):
+    request = get_model_status_pb2.GetModelStatusRequest()
+    request.model_spec.name = "nobody"
+    assert failure(status_stub.GetModelStatus, request) == (
+        grpc.StatusCode.NOT_FOUND,
+        "Could not find any versions of model nobody",
+    )
+    request.model_spec.name = "tiny"
+    request.model_spec.version.value = 9
+    assert failure(status_stub.GetModelStatus, request) == (
+        grpc.StatusCode.NOT_FOUND,
+        "Could not find version 9 of model tiny",
+    )
+
+
+def test_the_other_methods_say_that_they_are_not_there(stub, status_stub):
+    calls = [
+        (stub.Classify, classification_pb2.ClassificationRequest()),
+        (stub.Regress, regression_pb2.RegressionRequest()),
+        (stub.MultiInference, inference_pb2.MultiInferenceRequest()),
+        (status_stub.HandleReloadConfigRequest, model_management_pb2.ReloadConfigRequest()),
+    ]
+    for call, request in calls:
+        code, message = failure(call, request)
+        assert code == grpc.StatusCode.UNIMPLEMENTED
+        assert "use Predict" in message

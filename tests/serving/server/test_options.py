@@ -1,0 +1,117 @@
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from pairloom.serving.server import ServerOptions, ServingError
+from pairloom.serving.server.options import (
+    add_serve_arguments,
+    grpc_arguments,
+    options_from_arguments,
+)
+
+
+def options(*flags, **defaults):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", nargs="?")
+    add_serve_arguments(parser)
+    return options_from_arguments(parser.parse_args(list(flags)), **defaults)
+
+
+def test_without_flags_the_defaults_hold():
+    assert options() == ServerOptions()
+    assert ServerOptions().port == 8500
+    assert ServerOptions().rest_api_port == 8501
+    assert ServerOptions().model_name == "default"
+    assert ServerOptions().file_system_poll_wait_seconds == 1
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--model_base_path=/m", "--rest_api_port=0"],
+        ["--model-base-path=/m", "--rest-api-port=0"],
+        ["--model_base_path", "/m", "--rest-api-port", "0"],
+    ],
+)
+def test_dashes_underscores_equals_and_spaces_are_the_same(flags):
+    assert options(*flags) == ServerOptions(model_base_path="/m", rest_api_port=0)
+
+
+def test_a_flag_wins_over_what_the_run_says_and_the_run_over_the_defaults():
+    chosen = options("--model_name=mine", "a-run", model_name="runs", model_base_path="/runs")
+    assert (chosen.model_name, chosen.model_base_path) == ("mine", "/runs")
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--enable_model_warmup=false", False),
+        ("--enable_model_warmup=0", False),
+        ("--enable_model_warmup=true", True),
+        ("--enable-model-warmup", True),
+    ],
+)
+def test_booleans_are_written_as_for_tf_serving(flag, value):
+    assert options(flag).enable_model_warmup is value
+
+
+def test_a_flag_without_effect_is_accepted_and_said_so():
+    chosen = options(
+        "--enable_batching", "--batching_parameters_file=b.txt", "--num_load_threads=4"
+    )
+    assert [note.split()[0] for note in chosen.notes()] == [
+        "--enable_batching",
+        "--batching_parameters_file",
+        "--num_load_threads",
+    ]
+    assert all("no effect" in note for note in chosen.notes())
+    assert options("--enable_batching=false").notes() == []
+
+
+@pytest.mark.parametrize("flag", ["--ssl_config_file=tls.txt", "--use_alts_credentials"])
+def test_protection_that_is_not_there_is_refused_and_not_ignored(flag):
+    flags = [flag] if "=" in flag else [flag, "true"]
+    with pytest.raises(ServingError, match="unprotected"):
+        options(*flags)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"port": 70000}, "--port must be between 0 and 65535. Received: 70000"),
+        ({"rest_api_port": -1}, "--rest_api_port must be"),
+        ({"port": 9000, "rest_api_port": 9000}, "same as --port"),
+        ({"model_name": ""}, "--model_name"),
+        ({"max_message_bytes": 0}, "--max_message_bytes"),
+        ({"grpc_channel_arguments": "a=1,b"}, "key=value"),
+    ],
+)
+def test_impossible_settings_are_refused(settings, message):
+    with pytest.raises(ServingError, match=message):
+        ServerOptions(**settings)
+
+
+def test_grpc_arguments_are_numbers_where_they_look_like_it():
+    assert grpc_arguments("grpc.a=1,grpc.b=x,") == [("grpc.a", 1), ("grpc.b", "x")]
+
+
+def test_a_boolean_that_is_none_says_how_to_write_it(capsys):
+    with pytest.raises(SystemExit):
+        options("--enable_batching", "maybe")
+    assert "expected true or false, received 'maybe'" in capsys.readouterr().err
+
+
+def test_an_unknown_default_is_a_programming_error():
+    with pytest.raises(TypeError, match="model_base_path"):
+        options(model_base_pth="/m")
+
+
+def test_flags_cost_no_tensorflow():
+    code = (
+        "import sys, pairloom.serving, pairloom.serving.server, pairloom.serving.client,"
+        " pairloom.serving.heatmap;"
+        "assert not {'tensorflow', 'tensorflow_serving', 'keras', 'tfx'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

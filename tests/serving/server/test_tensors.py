@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.framework import tensor_pb2, types_pb2
+
+from pairloom.serving.server.tensors import array_from_proto, dtype_name, proto_from_array
+
+ARRAYS = [
+    np.array([[1.5, -2.0]], np.float32),
+    np.array(3.25, np.float64),
+    np.zeros([0, 3], np.int64),
+    np.array([-7], np.int32),
+    np.array([-7], np.int8),
+    np.array([255], np.uint8),
+    np.array([2**64 - 1], np.uint64),
+    np.array([2**32 - 1], np.uint32),
+    np.array([True, False]),
+    np.array([0.1, 65504], np.float16),
+    np.array([[b"a", b"\xff\x00"]], np.object_),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: str(array.dtype))
+def test_a_tensor_comes_back_as_it_went(array):
+    back = array_from_proto(proto_from_array(array))
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: str(array.dtype))
+def test_tensorflow_reads_and_writes_the_same(array):
+    np.testing.assert_array_equal(tf.make_ndarray(proto_from_array(array)), array)
+    np.testing.assert_array_equal(array_from_proto(tf.make_tensor_proto(array)), array)
+
+
+def test_numbers_are_written_into_fields_and_never_as_raw_content():
+    proto = proto_from_array(np.ones([2, 2], np.float32))
+    assert list(proto.float_val) == [1, 1, 1, 1] and not proto.tensor_content
+
+
+def test_a_type_of_tensorflows_own_is_still_written():
+    array = tf.constant([1.5], tf.bfloat16).numpy()
+    assert proto_from_array(array).dtype == types_pb2.DT_BFLOAT16
+
+
+def test_left_out_values_repeat_the_last_one():
+    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_INT32, int_val=[1, 2])
+    proto.tensor_shape.dim.add(size=4)
+    assert array_from_proto(proto).tolist() == [1, 2, 2, 2]
+    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_STRING, string_val=[b"a"])
+    proto.tensor_shape.dim.add(size=3)
+    assert array_from_proto(proto).tolist() == [b"a", b"a", b"a"]
+
+
+def test_no_values_mean_zeros():
+    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT)
+    proto.tensor_shape.dim.add(size=2)
+    assert array_from_proto(proto).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "changes", "message"),
+    [
+        ([-1], {}, "negative"),
+        ([10**6, 10**6], {}, "over"),
+        ([2**62, 2**62], {}, "over"),
+        ([3], {"tensor_content": b"12345"}, "5 bytes"),
+        ([1], {"dtype": types_pb2.DT_STRING, "tensor_content": b"1"}, "string_val"),
+        ([1], {"dtype": types_pb2.DT_RESOURCE}, "resource is not supported"),
+        ([1], {"dtype": 99}, "unknown type 99"),
+    ],
+)
+def test_a_proto_that_contradicts_itself_is_refused(sizes, changes, message):
+    proto = tensor_pb2.TensorProto(**({"dtype": types_pb2.DT_FLOAT} | changes))
+    for size in sizes:
+        proto.tensor_shape.dim.add(size=size)
+    with pytest.raises(ValueError, match=message):
+        array_from_proto(proto)
+
+
+def test_a_shape_without_rank_is_refused():
+    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT)
+    proto.tensor_shape.unknown_rank = True
+    with pytest.raises(ValueError, match="rank"):
+        array_from_proto(proto)
+
+
+def test_types_are_named_as_tensorflow_names_them():
+    assert dtype_name(types_pb2.DT_FLOAT) == "float"
+    assert dtype_name(types_pb2.DT_STRING) == "string"

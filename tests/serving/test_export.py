@@ -1,0 +1,188 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+from pairloom.models import EncoderDecoder
+from pairloom.models.text.subwords import Subwords
+from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
+
+SENTENCES = ["a small dog runs", "two small cats sleep", "a big cat runs", "", "dog"]
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subwords")
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3),
+        model_prefix=str(folder / "joint"),
+        model_type="char",
+        vocab_size=24,
+        hard_vocab_limit=False,
+        pad_id=0,
+        unk_id=1,
+        bos_id=2,
+        eos_id=3,
+        minloglevel=2,
+    )
+    return Subwords((folder / "joint.model").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def served(subwords):
+    model = EncoderDecoder(
+        subwords.size,
+        subwords.size,
+        encoder={"type": "tokens", "units": 8, "embedding_units": 8},
+        decoder={"type": "recurrent", "units": 8, "embedding_units": 8},
+    )
+    model.build((None, None), (None, None))
+    random = np.random.default_rng(3)
+    model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
+    return ServedModel(
+        model,
+        {"source": subwords, "target": subwords},
+        "source",
+        "target",
+        SearchSettings(beam=4, nbest=3, max_length=12),
+        LengthBuckets([5, 15], ["01-05", "06-15", ">15"]),
+    )
+
+
+@pytest.fixture(scope="module")
+def saved(served, tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("saved") / "1")
+    export_model(served, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def signatures(saved):
+    loaded = tf.saved_model.load(saved)
+    # The signatures do not keep the object alive that holds their weights.
+    return lambda name, **inputs: _numpy(loaded.signatures[name], inputs)
+
+
+def _numpy(signature, inputs):
+    answers = signature(**{name: tf.constant(value) for name, value in inputs.items()})
+    return {name: answer.numpy() for name, answer in answers.items()}
+
+
+def test_signatures_are_those_promised(saved):
+    loaded = tf.saved_model.load(saved)
+    assert set(loaded.signatures) == {
+        "serving_default",
+        "nbest",
+        "explain",
+        "score",
+        "evaluate",
+        "length_bucket",
+    }
+
+
+def test_the_first_of_the_nbest_is_the_prediction(signatures):
+    best = signatures("serving_default", source=SENTENCES)
+    several = signatures("nbest", source=SENTENCES)
+    assert several["target"].shape == several["score"].shape == (5, 3)
+    assert best["target"].tolist() == several["target"][:, 0].tolist()
+    np.testing.assert_allclose(best["score"], several["score"][:, 0], atol=1e-5)
+
+
+def test_an_explanation_carries_the_attention_of_every_token(signatures):
+    best = signatures("serving_default", source=SENTENCES)
+    told = signatures("explain", source=SENTENCES)
+    assert told["target"].tolist() == best["target"].tolist()
+    batch, target_time, source_time = told["attention"].shape
+    assert told["source_tokens"].shape == (batch, source_time)
+    assert told["target_tokens"].shape == (batch, target_time)
+    attended = told["attention"].sum(-1)
+    wanted = (told["target_tokens"] != b"") & (told["source_tokens"] != b"").any(1)[:, None]
+    np.testing.assert_allclose(attended, wanted, atol=1e-5)
+    assert (told["attention"][told["target_tokens"] == b""] == 0).all()
+
+
+def test_a_score_is_the_log_probability_of_the_search(signatures, served):
+    told = signatures("nbest", source=SENTENCES[:3])
+    targets = told["target"][:, 0]
+    scored = signatures("score", source=SENTENCES[:3], target=targets)
+    lengths = (scored["target_tokens"] != b"").sum(-1)
+    penalty = ((5 + lengths) / 6) ** 0.6
+    ended = [list(tokens).count(b"</s>") == 1 for tokens in scored["target_tokens"]]
+    assert all(ended)
+    whole = np.array([len(t.decode().split()) >= 0 for t in targets]) & (lengths < 12)
+    np.testing.assert_allclose(
+        (scored["log_probability"] / penalty)[whole], told["score"][:, 0][whole], atol=1e-3
+    )
+    np.testing.assert_allclose(scored["token_scores"].sum(-1), scored["log_probability"], rtol=1e-5)
+
+
+def test_a_sentence_s_answer_does_not_depend_on_its_neighbours(signatures):
+    together = signatures("serving_default", source=SENTENCES)
+    for row, sentence in enumerate(SENTENCES):
+        alone = signatures("serving_default", source=[sentence])
+        assert alone["target"][0] == together["target"][row]
+        np.testing.assert_allclose(alone["score"][0], together["score"][row], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["serving_default", "nbest", "explain"])
+@pytest.mark.parametrize("source", [[], [""], ["", ""], ["日本語 \ufffd"], [b"\xff\xfe"]])
+def test_odd_inputs_are_answered(signatures, name, source):
+    told = signatures(name, source=tf.constant(source, tf.string))
+    assert told["target"].shape[0] == len(source)
+
+
+def test_evaluate_answers_serialized_examples(signatures):
+    examples = [
+        tf.train.Example(
+            features=tf.train.Features(
+                feature={
+                    "source": tf.train.Feature(
+                        bytes_list=tf.train.BytesList(value=[sentence.encode()])
+                    )
+                }
+            )
+        ).SerializeToString()
+        for sentence in SENTENCES
+    ]
+    best = signatures("serving_default", source=SENTENCES)
+    told = signatures("evaluate", examples=examples)
+    assert told["target"][:, 0].tolist() == best["target"].tolist()
+    buckets = signatures("length_bucket", examples=examples)["length_bucket"][:, 0]
+    assert buckets.tolist() == [b">15", b">15", b"06-15", b"01-05", b"01-05"]
+
+
+def test_a_session_restores_the_weights_as_tf_serving_does(saved, signatures):
+    expected = signatures("serving_default", source=SENTENCES)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], saved)
+        signature = meta.signature_def["serving_default"]
+        answer = session.run(
+            signature.outputs["target"].name, {signature.inputs["source"].name: SENTENCES}
+        )
+    assert answer.tolist() == expected["target"].tolist()
+
+
+def test_weights_are_saved_once(saved, served):
+    listed = tf.train.list_variables(f"{saved}/variables/variables")
+    stored = sum(int(np.prod(shape)) for name, shape in listed if "weights" in name)
+    assert stored == sum(int(tf.size(w)) for w in served.weights)
+    assert sum(int(np.prod(shape)) for _, shape in listed if shape) == stored
+
+
+def test_every_op_is_in_core_tensorflow_or_tf_text(saved):
+    proto = saved_model_pb2.SavedModel()
+    proto.ParseFromString((Path(saved) / "saved_model.pb").read_bytes())
+    graph = proto.meta_graphs[0].graph_def
+    ops = {node.op for node in graph.node}
+    ops |= {node.op for function in graph.library.function for node in function.node_def}
+    foreign = {op for op in ops if op.startswith(("Cudnn", "Xla", "PyFunc", "EagerPyFunc"))}
+    assert not foreign
+    assert {op for op in ops if "Sentencepiece" in op} <= {
+        "SentencepieceOp",
+        "SentencepieceTokenizeOp",
+        "SentencepieceDetokenizeOp",
+        "SentencepieceIdToStringOp",
+    }
