@@ -1,6 +1,7 @@
 """The gated recurrent unit, with its input product apart from its step."""
 
 from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
@@ -16,7 +17,7 @@ class GRUCell(keras.layers.GRUCell):
     `h' = z * h + (1 - z) * tanh(W x + r * (U h))`, Cho et al. (2014), with a bias in each product.
 
     `cell(inputs, states)` works in `keras.layers.RNN` as always. A loop over time calls
-    `projector` once for all steps and `stepper` at each of them: the same, and faster.
+    `project` once for all steps and what `stepper` gives at each of them: the same, and faster.
 
     Args:
         units: Width of the state.
@@ -27,32 +28,32 @@ class GRUCell(keras.layers.GRUCell):
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         super().__init__(units, **kwargs)
 
-    def projector(self, start: int, width: int) -> Callable:
-        """The input product with `width` of the kernel's rows, from `start` on.
+    def project(self, inputs):
+        """The input product of inputs `(..., width)` and the bias: `(..., 3 * units)`.
 
-        Inputs that are known before a loop and those that arise in it share one kernel; the bias
-        belongs to the rows from 0 on.
-
-        Returns:
-            A function of inputs `(..., width)` that gives `(..., 3 * units)`.
+        A width short of the cell's takes the kernel's first rows; what arises in the loop and
+        meets the others there is the caller's to multiply and to add.
         """
-        kernel = self.kernel[start : start + width]
-        if start:
-            return lambda inputs: product(inputs, kernel)
-        bias = self.bias[0]
-        return lambda inputs: product(inputs, kernel) + ops.cast(bias, inputs.dtype)
+        return product(inputs, self.kernel[: inputs.shape[-1]]) + self.input_bias(inputs.dtype)
+
+    def input_bias(self, dtype: str):
+        """What is added to every input product: `(3 * units,)`."""
+        return ops.cast(self.bias[0], dtype)
+
+    def kernels(self) -> dict[str, Any]:
+        """The matrices of the step, as `scan` takes them."""
+        return {"recurrent": self.recurrent_kernel}
 
     def stepper(self) -> Callable:
         """The step as a function that reads the weights now, once for a whole loop.
 
-        `step(projected (batch, 3 * units), [h]) -> (h, [h])`, h being `(batch, units)`.
+        `step(projected (batch, 3 * units), [h], multiply) -> (h, [h])`, h being `(batch, units)`.
         """
-        kernel = ops.convert_to_tensor(self.recurrent_kernel)
         bias = self.bias[1]
 
-        def step(projected, states):
+        def step(projected, states, multiply):
             (h,) = states
-            inner = product(h, kernel) + ops.cast(bias, h.dtype)
+            inner = multiply("recurrent", h) + ops.cast(bias, h.dtype)
             gates = ops.sigmoid(projected[:, : 2 * self.units] + inner[:, : 2 * self.units])
             z, r = ops.split(gates, 2, axis=-1)
             candidate = ops.tanh(projected[:, 2 * self.units :] + r * inner[:, 2 * self.units :])

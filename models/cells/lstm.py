@@ -1,6 +1,7 @@
 """Long short-term memory, with its input product apart from its step."""
 
 from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
@@ -16,7 +17,7 @@ class LSTMCell(keras.layers.LSTMCell):
     `h' = o * tanh(c')`, Hochreiter and Schmidhuber (1997), forget bias 1.
 
     `cell(inputs, states)` works in `keras.layers.RNN` as always. A loop over time calls
-    `projector` once for all steps and `stepper` at each of them: the same, and faster.
+    `project` once for all steps and what `stepper` gives at each of them: the same, and faster.
 
     Args:
         units: Width of each of the two states.
@@ -27,31 +28,32 @@ class LSTMCell(keras.layers.LSTMCell):
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         super().__init__(units, **kwargs)
 
-    def projector(self, start: int, width: int) -> Callable:
-        """The input product with `width` of the kernel's rows, from `start` on.
+    def project(self, inputs):
+        """The input product of inputs `(..., width)` and the bias: `(..., 4 * units)`.
 
-        Inputs that are known before a loop and those that arise in it share one kernel; the bias
-        belongs to the rows from 0 on.
-
-        Returns:
-            A function of inputs `(..., width)` that gives `(..., 4 * units)`.
+        A width short of the cell's takes the kernel's first rows; what arises in the loop and
+        meets the others there is the caller's to multiply and to add.
         """
-        kernel = self.kernel[start : start + width]
-        if start:
-            return lambda inputs: product(inputs, kernel)
-        bias = self.bias
-        return lambda inputs: product(inputs, kernel) + ops.cast(bias, inputs.dtype)
+        return product(inputs, self.kernel[: inputs.shape[-1]]) + self.input_bias(inputs.dtype)
+
+    def input_bias(self, dtype: str):
+        """What is added to every input product: `(4 * units,)`."""
+        return ops.cast(self.bias, dtype)
+
+    def kernels(self) -> dict[str, Any]:
+        """The matrices of the step, as `scan` takes them."""
+        return {"recurrent": self.recurrent_kernel}
 
     def stepper(self) -> Callable:
         """The step as a function that reads the weights now, once for a whole loop.
 
-        `step(projected (batch, 4 * units), [h, c]) -> (h, [h, c])`, each `(batch, units)`.
+        `step(projected (batch, 4 * units), [h, c], multiply) -> (h, [h, c])`, each
+        `(batch, units)`.
         """
-        kernel = ops.convert_to_tensor(self.recurrent_kernel)
 
-        def step(projected, states):
+        def step(projected, states, multiply):
             h, c = states
-            i, f, candidate, o = ops.split(projected + product(h, kernel), 4, axis=-1)
+            i, f, candidate, o = ops.split(projected + multiply("recurrent", h), 4, axis=-1)
             c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(candidate)
             h = ops.sigmoid(o) * ops.tanh(c)
             return h, [h, c]

@@ -10,8 +10,8 @@ from pairloom.models.cells import make_cell
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.memory import Memory
 from pairloom.models.product import product
-from pairloom.models.recurrence.layer import state_sizes
-from pairloom.models.recurrence.scan import scan
+from pairloom.models.recurrence.layer import named_kernels, of_cell, state_sizes
+from pairloom.models.recurrence.scan import plain_products, scan
 from pairloom.models.scores import make_score
 
 
@@ -178,7 +178,8 @@ class RecurrentDecoder(keras.layers.Layer):
 
         known = flatten(self._known_inputs(self.embedding(ids), memory))
         state = keras.tree.map_structure(flatten, state)
-        state, (features, weights) = self._stepper(memory, beams)(state, known)
+        multiply = plain_products(self._kernels(known.dtype))
+        state, (features, weights) = self._stepper(memory, beams)(state, known, multiply)
         if not self.feeds:
             features = self._read_out(features)
         state = keras.tree.map_structure(unflatten, state)
@@ -198,7 +199,8 @@ class RecurrentDecoder(keras.layers.Layer):
         ask_later = self.attention is not None and not (self.asks_before_the_cell or self.feeds)
         stepper = self._stepper(memory, beams=1, with_attention=not ask_later)
         dtypes = (known.dtype,) * 2
-        _, (features, weights) = scan(stepper, state, known, dtypes)
+        kernels = self._kernels(known.dtype)
+        _, (features, weights) = scan(stepper, state, known, dtypes, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
             features, weights = self._ask(features, memory)
@@ -218,19 +220,26 @@ class RecurrentDecoder(keras.layers.Layer):
         if self.context == "every_step":
             summary = ops.repeat(memory.summary[:, None], ops.shape(embedded)[1], axis=1)
             known = ops.concatenate([embedded, summary], -1)
-        return self.cells[0].projector(0, known.shape[-1])(known)
+        return self.cells[0].project(known)
+
+    def _kernels(self, dtype: str) -> dict[str, Any]:
+        """The matrices of a step, as `scan` takes them."""
+        kernels = named_kernels(self.cells, dtype)
+        for number, cell in enumerate(self.cells[1:], 1):
+            kernels[f"{number}.input"] = ops.cast(cell.kernel, dtype)
+        if self.asks_before_the_cell or self.feeds:
+            kernels["arising"] = ops.cast(self.cells[0].kernel[self._width :], dtype)
+        if self.feeds:
+            kernels["readout"] = ops.cast(self.readout, dtype)
+        return kernels
 
     def _stepper(self, memory: Memory, beams: int, with_attention: bool = True):
         """A step for `scan`; the outputs are what the readout needs (or gave), and weights."""
         steppers = [cell.stepper() for cell in self.cells]
-        projectors = [cell.projector(0, self.units) for cell in self.cells[1:]]
+        biases = [cell.input_bias(self.compute_dtype) for cell in self.cells[1:]]
         attention = self.attention if with_attention else None
-        start = self._width
-        if self.asks_before_the_cell or self.feeds:
-            arising = self.cells[0].kernel.shape[0] - start
-            project_arising = self.cells[0].projector(start, arising)
 
-        def step(state, projected):
+        def step(state, projected, multiply):
             weights = None
             arising = []
             if self.asks_before_the_cell:
@@ -239,12 +248,12 @@ class RecurrentDecoder(keras.layers.Layer):
             if self.feeds:
                 arising.append(state["fed"])
             if arising:
-                projected = projected + project_arising(ops.concatenate(arising, -1))
+                projected = projected + multiply("arising", ops.concatenate(arising, -1))
             cells = []
-            hidden, states = steppers[0](projected, state["cells"][0])
-            cells.append(states)
-            for cell_step, project, old in zip(steppers[1:], projectors, state["cells"][1:]):
-                hidden, states = cell_step(project(hidden), old)
+            for number, (cell_step, old) in enumerate(zip(steppers, state["cells"])):
+                if number:
+                    projected = multiply(f"{number}.input", hidden) + biases[number - 1]
+                hidden, states = cell_step(projected, old, of_cell(number, multiply))
                 cells.append(states)
             seen = hidden
             if attention is not None:
@@ -253,7 +262,7 @@ class RecurrentDecoder(keras.layers.Layer):
                 seen = ops.concatenate([context, hidden], -1)
             fed = state["fed"]
             if self.feeds:
-                fed = seen = self._read_out(seen)
+                fed = seen = ops.tanh(multiply("readout", seen))
             if weights is None:
                 batch, time = ops.shape(memory.mask)
                 weights = ops.zeros((batch, beams, time), dtype=hidden.dtype)

@@ -50,11 +50,12 @@ def _cross_entropy(features, table, bias, labels):
         # Scaling the few features instead of all the probabilities saves a pass over them.
         given = tf.cast(probabilities, features.dtype)
         scale = tf.cast(upstream, features.dtype)[:, None]
-        ones = tf.ones_like(features[:, :1])
-        scaled = scale * tf.concat([features, ones], 1)
+        scaled = scale * features
         by_row = tf.matmul(given, scaled, transpose_a=True)
         by_row = tf.tensor_scatter_nd_sub(by_row, labels[:, None], scaled)
+        by_bias = tf.linalg.matvec(given, scale[:, 0], transpose_a=True)
+        by_bias = tf.tensor_scatter_nd_sub(by_bias, labels[:, None], scale[:, 0])
         by_feature = scale * (tf.matmul(given, table) - tf.gather(table, labels))
-        return by_feature, by_row[:, :-1], by_row[:, -1], None
+        return by_feature, by_row, by_bias, None
 
     return loss, gradient

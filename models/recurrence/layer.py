@@ -1,8 +1,9 @@
 """A recurrent layer over a sequence, in one or both directions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import keras
 from keras import ops
@@ -65,19 +66,19 @@ class Recurrence(keras.layers.Layer):
         batch = ops.shape(inputs)[0]
         inputs = ops.transpose(inputs, (1, 0, 2))
         mask = ops.transpose(mask)[..., None]
-        width = inputs.shape[-1]
         cells = [self.cell]
-        over_time = [(self.cell.projector(0, width)(inputs), mask)]
+        over_time = [(self.cell.project(inputs), mask)]
         if self.backward_cell is not None:
             cells.append(self.backward_cell)
-            projected = self.backward_cell.projector(0, width)(inputs)
+            projected = self.backward_cell.project(inputs)
             over_time.append((ops.flip(projected, 0), ops.flip(mask, 0)))
         steppers = [cell.stepper() for cell in cells]
+        kernels = named_kernels(cells, inputs.dtype)
 
-        def step(states, inputs_at_t):
+        def step(states, inputs_at_t, multiply):
             new_states = []
-            for cell_step, old, (projected, here) in zip(steppers, states, inputs_at_t):
-                _, new = cell_step(projected, old)
+            for number, (old, (projected, here)) in enumerate(zip(states, inputs_at_t)):
+                _, new = steppers[number](projected, old, of_cell(number, multiply))
                 new_states.append([ops.where(here, n, o) for n, o in zip(new, old)])
             return new_states, tuple(states[0] for states in new_states)
 
@@ -85,7 +86,7 @@ class Recurrence(keras.layers.Layer):
             [ops.zeros((batch, cell.units), dtype=inputs.dtype) for _ in state_sizes(cell)]
             for cell in cells
         ]
-        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells))
+        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
         if len(outputs) == 2:
             outputs = (outputs[0], ops.flip(outputs[1], 0))
         outputs = ops.transpose(ops.concatenate(outputs, -1), (1, 0, 2))
@@ -119,6 +120,20 @@ def state_sizes(cell) -> list[int]:
     """The widths of a cell's states, a list for every cell."""
     size = cell.state_size
     return list(size) if isinstance(size, list | tuple) else [size]
+
+
+def named_kernels(cells: Sequence, dtype: str) -> dict[str, Any]:
+    """The kernels of several cells in one loop, each under its cell's number."""
+    return {
+        f"{number}.{name}": ops.cast(kernel, dtype)
+        for number, cell in enumerate(cells)
+        for name, kernel in cell.kernels().items()
+    }
+
+
+def of_cell(number: int, multiply: Callable) -> Callable:
+    """`multiply` as the cell of that number calls it."""
+    return lambda name, x: multiply(f"{number}.{name}", x)
 
 
 def _fused_kernels_serve(cell) -> bool:

@@ -1,56 +1,46 @@
 """One loop over time for every recurrent layer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 from keras import ops, tree
 
+from pairloom.models.product import product
 
-def scan(step: Callable, state: Any, inputs: Any, dtypes: tuple[str, ...]) -> tuple[Any, tuple]:
+
+def scan(
+    step: Callable,
+    state: Any,
+    inputs: Any,
+    dtypes: tuple[str, ...],
+    kernels: Mapping[str, Any] | None = None,
+) -> tuple[Any, tuple]:
     """Runs `step` over the first axis of `inputs` and stacks what it returns.
 
-    Example: with `step = lambda total, x: (total + x, (2 * x,))`, state 0 and inputs `[1, 2, 3]`
-    the result is `(6, ([2, 4, 6],))`.
+    Example: with `step = lambda total, x, multiply: (total + x, (2 * x,))`, state 0 and inputs
+    `[1, 2, 3]` the result is `(6, ([2, 4, 6],))`.
 
     Args:
-        step: `step(state, inputs_at_t) -> (state, outputs_at_t)`, the outputs a tuple of tensors.
+        step: `step(state, inputs_at_t, multiply) -> (state, outputs_at_t)`, the outputs a tuple of
+            tensors. `multiply(name, x)` is `x (rows, width)` times the kernel of that name; every
+            kernel is used exactly once a step. Its gradient is then one product for all steps.
         state: Structure of tensors, its shapes the same at every step.
         inputs: Structure of tensors `(time, ...)`.
         dtypes: The outputs' types, one for each.
+        kernels: Name to matrix `(width, units)`.
 
     Returns:
         The last state, and the tuple of outputs, each `(time, ...)`.
     """
+    kernels = kernels or {}
     if keras.backend.backend() == "tensorflow":
-        return _tensorflow_scan(step, state, inputs, dtypes)
-    return ops.scan(step, state, inputs)
+        from pairloom.models.recurrence.tensorflow_scan import tensorflow_scan
+
+        return tensorflow_scan(step, state, inputs, dtypes, kernels)
+    return ops.scan(lambda s, x: step(s, x, plain_products(kernels)), state, inputs)
 
 
-def _tensorflow_scan(step: Callable, state: Any, inputs: Any, dtypes: tuple[str, ...]):
-    # `keras.ops.scan` demands outputs shaped like the state on TensorFlow, and keeps the state in
-    # TensorArrays, which costs a copy at every step.
-    import tensorflow as tf
-
-    flat_inputs = [tf.convert_to_tensor(x) for x in tree.flatten(inputs)]
-    time = tf.shape(flat_inputs[0])[0]
-    arrays = [
-        tf.TensorArray(x.dtype, size=time, element_shape=x.shape[1:]).unstack(x)
-        for x in flat_inputs
-    ]
-    outputs = [tf.TensorArray(dtype, size=time, infer_shape=False) for dtype in dtypes]
-    shapes: list[tf.TensorShape] = []
-
-    def body(t, state, outputs):
-        inputs_at_t = tree.pack_sequence_as(inputs, [array.read(t) for array in arrays])
-        state, values = step(state, inputs_at_t)
-        shapes[:] = [value.shape for value in values]
-        return t + 1, state, [array.write(t, value) for array, value in zip(outputs, values)]
-
-    _, state, outputs = tf.while_loop(
-        lambda t, *_: t < time, body, (0, state, outputs), maximum_iterations=time
-    )
-    stacked = [array.stack() for array in outputs]
-    for tensor, shape in zip(stacked, shapes):
-        tensor.set_shape(tf.TensorShape([flat_inputs[0].shape[0]]).concatenate(shape))
-    return state, tuple(stacked)
+def plain_products(kernels: Mapping[str, Any]) -> Callable:
+    """`multiply` for a single step, outside any loop."""
+    return lambda name, x: product(x, kernels[name])

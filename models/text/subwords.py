@@ -5,6 +5,7 @@ padding 0, unknown 1, begin 2, end 3. With byte fallback no text ever needs the 
 character outside the vocabulary becomes the pieces of its UTF-8 bytes, as `<0xC3> <0xA9>`.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 
@@ -32,7 +33,10 @@ class Subwords(tf.Module):
     def __init__(self, model_bytes: bytes):
         super().__init__(name="subwords")
         # The plain tokenizer and not the fast one, which knows no byte fallback.
-        self._tokenizer = tf_text.SentencepieceTokenizer(model_bytes, out_type=tf.int32)
+        # And under a name of its own: a loaded SavedModel finds the vocabulary by it, and two
+        # vocabularies of one name would be one.
+        name = f"subwords_{hashlib.sha256(model_bytes).hexdigest()[:16]}"
+        self._tokenizer = tf_text.SentencepieceTokenizer(model_bytes, out_type=tf.int32, name=name)
         self._model_bytes = model_bytes
         self._size: int | None = None
 

@@ -1,0 +1,27 @@
+# Everything starts from a fresh clone: each target sets up .venv first (setup.sh).
+PACKAGES = models serving components pipeline recipes
+RECIPE = cmudict
+PYTEST_ARGS =
+
+.PHONY: setup demo test lint clean
+
+setup:
+	@./setup.sh
+
+demo: setup
+	@.venv/bin/pairloom demo $(RECIPE)
+
+test: setup
+	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+# mypy cannot see through the editable install, so it gets a folder `pairloom` made of links.
+lint: setup
+	.venv/bin/ruff check .
+	@view=$$(mktemp -d) && trap 'rm -rf "$$view"' EXIT && mkdir "$$view/pairloom" && \
+	for package in $(PACKAGES); do ln -s "$(CURDIR)/$$package" "$$view/pairloom/$$package"; done && \
+	cd "$$view" && MYPYPATH="$$view" "$(CURDIR)/.venv/bin/mypy" --config-file "$(CURDIR)/pyproject.toml" \
+	    --cache-dir "$(CURDIR)/.mypy_cache" --package pairloom
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
+	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

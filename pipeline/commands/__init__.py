@@ -1,0 +1,1 @@
+"""The commands: each module has `add_arguments(parser)` and `run(args) -> exit code`."""

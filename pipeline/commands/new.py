@@ -1,0 +1,65 @@
+"""`pairloom new SRC TGT`: a commented recipe for the user's own files."""
+
+import argparse
+import re
+from pathlib import Path
+
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.new_recipe.looking import FilesLook, look_at
+from pairloom.pipeline.new_recipe.suggesting import suggest
+from pairloom.pipeline.new_recipe.writing import recipe_name, recipe_text
+from pairloom.pipeline.recipe import load_recipe
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file",
+    )
+    parser.add_argument("-o", "--output", metavar="RECIPE", help="where to write the recipe")
+    parser.add_argument("--name", help="the task's name (default: made from the files' names)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Looks, writes, and says what to do next."""
+    look = look_at(args.files)
+    name = args.name or recipe_name(look)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise UserError(f"Expected a --name of letters, digits, - _ . Received: {name!r}.")
+    output = Path(args.output or f"{name}.yaml")
+    if output.suffix not in (".yaml", ".yml"):
+        raise UserError(f"Expected an output that ends in .yaml. Received: {output}.")
+    text = recipe_text(look, suggest(look), name, output)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with open(output, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UserError(
+            f"Expected a new file. Received: {output}, which is there already. "
+            "Choose another with -o, or remove it."
+        ) from None
+    except OSError as error:
+        raise UserError(f"Could not write {output}: {error.strerror}.") from None
+    load_recipe(output)
+    print_look(look)
+    print(f"\nWrote {output}. Read it, then:")
+    print(f"  pairloom run {output}")
+    print(f"  pairloom serve {name}")
+    return 0
+
+
+def print_look(look: FilesLook) -> None:
+    """What was found, in a few lines."""
+    files = " and ".join(str(file) for file in look.files)
+    print(f"{files}: {look.format}, {look.pairs:,} pairs. The first ones:")
+    for source, target in look.sample:
+        print(f"  {source[:70]}  →  {target[:70]}")
+    if look.columns:
+        there = ", ".join(look.column_names)
+        print("Source is column {}, target is column {}, of {}.".format(*look.columns, there))
+    if look.pairs < 1000:
+        print(f"{look.pairs:,} pairs are few: expect a model that has learned little.")

@@ -1,0 +1,73 @@
+"""`pairloom predict TEXT...`: asks a served model."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from pairloom.pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from pairloom.serving.client import Client
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument(
+        "text", nargs="*", metavar="TEXT", help="what to ask; - reads standard input, a line each"
+    )
+    parser.add_argument(
+        "--address", default="localhost:8500", help="the server (default: localhost:8500)"
+    )
+    parser.add_argument(
+        "--model",
+        default="default",
+        help="the model's name (default: the only one that `pairloom serve` serves)",
+    )
+    parser.add_argument("--explain", action="store_true", help="show the attention as a heat map")
+    parser.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
+    parser.add_argument("--timeout", type=float, default=30.0, help="seconds (default: 30)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints an answer a line; with --explain or --nbest a block each."""
+    texts = given_texts(args.text)
+    from pairloom.serving.client import Client
+
+    with Client(args.address, model=args.model, timeout=args.timeout) as client:
+        if args.explain:
+            print_explained(client, texts)
+        elif args.nbest:
+            for text, answers in zip(texts, client.nbest(texts)):
+                print(text)
+                for answer in answers:
+                    print(f"  {answer.score:8.3f}  {answer.text}")
+        else:
+            for answer in client.predict(texts):
+                print(answer.text)
+    return 0
+
+
+def given_texts(words: list[str]) -> list[str]:
+    """The texts to ask about, from the command line or from standard input.
+
+    Raises:
+        UserError: there is none.
+    """
+    if words == ["-"] or (not words and not sys.stdin.isatty()):
+        texts = [line.rstrip("\r\n") for line in sys.stdin]
+    else:
+        texts = list(words)
+    if not texts:
+        raise UserError('Expected a text to ask about, as in `pairloom predict "hello"`.')
+    return texts
+
+
+def print_explained(client: "Client", texts: list[str]) -> None:
+    """Answers with their heat maps."""
+    from pairloom.serving.heatmap import heatmap
+
+    color = sys.stdout.isatty()
+    for text, answer in zip(texts, client.explain(texts)):
+        print(f"{text} → {answer.text}   (score {answer.score:.3f})")
+        print(heatmap(answer.attention, answer.source_tokens, answer.target_tokens, color=color))
+        print()

@@ -1,0 +1,81 @@
+"""`pairloom serve [RUN]`: the embedded server, with TF Serving's flags."""
+
+import argparse
+from pathlib import Path
+
+from pairloom.pipeline.commands.runs import find_run_folders
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.recipe.errors import nearest_name
+from pairloom.pipeline.run_folder import RunFolder
+from pairloom.serving.server import add_serve_arguments, options_from_arguments, serve
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument(
+        "run",
+        nargs="?",
+        metavar="RUN",
+        help="a run's name or folder (default: the only one there is; not needed with "
+        "--model_base_path or --model_config_file)",
+    )
+    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_serve_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until it is stopped."""
+    defaults = {}
+    if args.run or not (args.model_base_path or args.model_config_file):
+        folder = find_served(args.runs_dir, args.run)
+        defaults = {"model_base_path": str(folder.serving), "model_name": folder.name}
+    serve(options_from_arguments(args, **defaults))
+    return 0
+
+
+def find_served(runs_dir: str, run: str | None) -> RunFolder:
+    """The run folder to serve from.
+
+    Args:
+        runs_dir: Where runs are kept.
+        run: A name under it, or a folder; None for the only one with a pushed model.
+
+    Raises:
+        UserError: there is none, there are several, or it has no pushed model.
+    """
+    served = [f for f in find_run_folders(runs_dir) if has_versions(f)]
+    names = [folder.name for folder in served]
+    if run is None:
+        if len(served) == 1:
+            return served[0]
+        if not served:
+            raise UserError(
+                f"Expected a run with a pushed model under {runs_dir}. Received: none there. "
+                "Make one with `pairloom run RECIPE`, or name a folder with --model_base_path."
+            )
+        raise UserError(
+            f"Expected one run to serve. Received: none of {', '.join(names)}. Name one, as in "
+            f"`pairloom serve {names[0]}`."
+        )
+    path = Path(run)
+    folder = (
+        RunFolder(path.resolve(), path.resolve().name)
+        if (path / "serving").is_dir()
+        else RunFolder.of(runs_dir, run)
+    )
+    if not has_versions(folder):
+        near = nearest_name(run, names)
+        there = "no such run"
+        if folder.path.is_dir():
+            there = f"no model was pushed to {folder.serving}"
+        hint = f" Did you mean `{near}`?" if near and near != run else ""
+        known = f" Runs with one: {', '.join(names)}." if names else ""
+        raise UserError(
+            f"Expected a run with a pushed model. Received: {run} ({there}).{hint}{known}"
+        )
+    return folder
+
+
+def has_versions(folder: RunFolder) -> bool:
+    """Whether a model was ever pushed there."""
+    return any(path.name.isdigit() for path in folder.serving.glob("*"))

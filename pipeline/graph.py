@@ -1,0 +1,116 @@
+"""The pipeline of every recipe: the one place that says which component feeds which."""
+
+from typing import Any
+
+from tfx.components import (
+    Evaluator,
+    ExampleValidator,
+    Pusher,
+    SchemaGen,
+    StatisticsGen,
+    Trainer,
+)
+from tfx.dsl.components.common.resolver import Resolver
+from tfx.orchestration import metadata
+from tfx.orchestration.pipeline import Pipeline
+from tfx.proto import pusher_pb2
+from tfx.types import Channel, standard_artifacts
+
+from pairloom.components.evaluator import EXTRACTORS
+from pairloom.components.evaluator.eval_config import build_eval_config
+from pairloom.components.pairs.component import PairExamples
+from pairloom.components.subwords.component import SubwordLearner
+from pairloom.components.transform.component import SubwordTransform
+from pairloom.pipeline.baseline import LatestOtherBlessedModel
+from pairloom.pipeline.recipe import Recipe
+from pairloom.pipeline.run_folder import RunFolder
+from pairloom.pipeline.settings_text import plain, section
+
+RUN_FN = "pairloom.components.trainer.run.run_fn"
+
+
+def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
+    """Wires the components for a recipe.
+
+    Args:
+        recipe: As `load_recipe` returns it.
+        folder: Where artifacts, metadata, checkpoints and pushed versions go.
+
+    Returns:
+        A pipeline that any TFX runner takes. Settings reach the components as JSON.
+    """
+    data, fields = section(recipe.data), section(recipe.fields)
+    examples = PairExamples(data=data, fields=fields, output=recipe.output)
+    statistics = StatisticsGen(examples=examples.outputs["examples"])
+    schema = SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=True)
+    anomalies = ExampleValidator(
+        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
+    )
+    subwords = SubwordLearner(
+        examples=examples.outputs["examples"],
+        fields=fields,
+        vocabularies=section(recipe.vocabularies),
+    )
+    transform = SubwordTransform(
+        examples=examples.outputs["examples"],
+        schema=schema.outputs["schema"],
+        subwords=subwords.outputs["subwords"],
+    ).with_id("Transform")
+    trainer = Trainer(
+        run_fn=RUN_FN,
+        examples=transform.outputs["transformed_examples"],
+        transform_graph=transform.outputs["transform_graph"],
+        custom_config=trainer_config(recipe, folder),
+    )
+    blessed = Resolver(
+        strategy_class=LatestOtherBlessedModel,
+        model=Channel(type=standard_artifacts.Model),
+        model_blessing=Channel(type=standard_artifacts.ModelBlessing),
+        candidate=trainer.outputs["model"],
+    ).with_id("LastBlessedModel")
+    evaluator = Evaluator(
+        examples=examples.outputs["examples"],
+        example_splits=["test"],
+        model=trainer.outputs["model"],
+        baseline_model=blessed.outputs["model"],
+        eval_config=build_eval_config(plain(recipe.evaluation), recipe.output),
+        module_path=EXTRACTORS,
+    )
+    pusher = Pusher(
+        model=trainer.outputs["model"],
+        model_blessing=evaluator.outputs["blessing"],
+        push_destination=pusher_pb2.PushDestination(
+            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=str(folder.serving))
+        ),
+    )
+    return Pipeline(
+        pipeline_name=recipe.name,
+        pipeline_root=str(folder.pipeline_root),
+        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(folder.metadata)),
+        components=[
+            examples,
+            statistics,
+            schema,
+            anomalies,
+            subwords,
+            transform,
+            trainer,
+            blessed,
+            evaluator,
+            pusher,
+        ],
+        enable_cache=True,
+    )
+
+
+def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
+    """What the trainer is told: sections of the recipe, and where its checkpoints go."""
+    return {
+        "fields": plain(recipe.fields),
+        "output": recipe.output,
+        "model": plain(recipe.model),
+        "training": plain(recipe.training),
+        "search": plain(recipe.search),
+        "evaluation": {"length_buckets": list(recipe.evaluation.length_buckets)},
+        "checkpoints": str(folder.checkpoints),
+    }

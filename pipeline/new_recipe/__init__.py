@@ -1,0 +1,1 @@
+"""Writing a recipe for files that pairloom has never seen: look, suggest, write."""

@@ -1,0 +1,77 @@
+"""Keeps the libraries' thousands of log lines off the terminal and in a file."""
+
+import contextlib
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+
+def hush_environment() -> None:
+    """Settings that must stand before TensorFlow or TFX are imported; workers inherit them."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning,ignore::DeprecationWarning")
+    # No node of ours needs the cloud; without this Beam looks for a metadata server.
+    os.environ.setdefault("NO_GCE_CHECK", "true")
+    warnings.filterwarnings("ignore", category=FutureWarning)
+
+
+@contextlib.contextmanager
+def output_to(log_file: Path, verbose: bool = False) -> Iterator[TextIO]:
+    """Sends all that is written to stdout and stderr, C++ included, to a file.
+
+    Args:
+        log_file: Appended to.
+        verbose: Leave the terminal as it is, and copy Python's log records to the file.
+
+    Yields:
+        A stream that still reaches the caller's stdout.
+    """
+    hush_environment()
+    if verbose:
+        with _log_records_to(logging.FileHandler(log_file)):
+            yield sys.stdout
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    terminal = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+    log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    try:
+        with (
+            os.fdopen(log, "a", buffering=1) as stream,
+            _log_records_to(logging.StreamHandler(stream)),
+        ):
+            yield terminal
+    finally:
+        terminal.flush()
+        for written in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                written.flush()
+        os.dup2(kept[0], 1)
+        os.dup2(kept[1], 2)
+        for descriptor in kept:
+            os.close(descriptor)
+        terminal.close()
+
+
+@contextlib.contextmanager
+def _log_records_to(handler: logging.Handler) -> Iterator[None]:
+    """Adds a handler with times and levels to the root logger, for a while."""
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        handler.close()

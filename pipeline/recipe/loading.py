@@ -1,0 +1,118 @@
+"""From a recipe's name or path to a validated `Recipe`."""
+
+import dataclasses
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from pairloom.pipeline.recipe.building import build
+from pairloom.pipeline.recipe.document import Document, apply_override, read_document
+from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
+from pairloom.pipeline.recipe.rules import broken_rules
+from pairloom.pipeline.recipe.schema import Recipe, Vocabulary
+
+
+def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """Reads, completes and checks a recipe.
+
+    Args:
+        recipe: A path, or the bare name of a recipe that ships with the package.
+        overrides: `a.b=value` each; the value is read as YAML.
+
+    Returns:
+        A recipe without gaps: `data.folder` is absolute, every field names its vocabulary,
+        every vocabulary is listed, `data.split_by` and `evaluation.compare` are filled in.
+
+    Raises:
+        RecipeError: naming file, key, what was expected, what was received.
+    """
+    document = read_document(find_recipe(recipe))
+    _write_out_defaults(document)
+    _expand_lists(document)
+    for override in overrides:
+        apply_override(document, override)
+    _expand_lists(document)
+    built = build(Recipe, document.values, document)
+    for broken in broken_rules(built):
+        key = tuple(broken.key.split("."))
+        raise document.error(key, broken.expected, broken.received, broken.nearest)
+    return _completed(built, document)
+
+
+def find_recipe(recipe: str | Path) -> Path:
+    """The file of a recipe given by path, or by the bare name of one that ships with us."""
+    path = Path(recipe).expanduser()
+    if path.is_file():
+        return path
+    shipped = shipped_recipes()
+    if str(recipe) in shipped:
+        return shipped[str(recipe)]
+    if path.suffix in (".yaml", ".yml") or path.parent != Path("."):
+        beside = [p.name for p in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+        near = nearest_name(path.name, beside)
+        near = str(path.parent / near) if near else nearest_name(path.stem, shipped)
+        received = f"{recipe}, which is " + ("a folder" if path.is_dir() else "not there")
+        raise RecipeError("", "the path of a recipe file", received, "recipe", nearest=near)
+    expected = f"a recipe file, or one of {', '.join(sorted(shipped))}"
+    near = nearest_name(str(recipe), shipped)
+    raise RecipeError("", expected, str(recipe), "recipe", nearest=near)
+
+
+def shipped_recipes() -> dict[str, Path]:
+    """Recipes that the package carries, by bare name."""
+    folder = Path(str(resources.files("pairloom.recipes")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def require_data_folder(recipe: Recipe) -> None:
+    """Asks for the data's folder where a shipped recipe cannot know it.
+
+    Raises:
+        RecipeError: the recipe ships with the package, reads files, and was given no folder.
+    """
+    home = next(iter(shipped_recipes().values())).resolve().parent
+    if recipe.data.train is not None and Path(recipe.data.folder) == home:
+        expected = "the folder of your data, as in --set data.folder=path/to/data"
+        raise RecipeError("data.folder", expected, "none", recipe.file)
+
+
+def _write_out_defaults(document: Document) -> None:
+    """Names that a recipe may leave out, so that `--set fields.source.kind=x` keeps the other."""
+    if document.values.get("fields") is None:
+        document.values["fields"] = {"source": {}, "target": {}}
+
+
+def _expand_lists(document: Document) -> None:
+    """A list of metrics stands for the same names shown as they are."""
+    evaluation = document.values.get("evaluation")
+    if isinstance(evaluation, dict) and isinstance(evaluation.get("metrics"), list):
+        evaluation["metrics"] = {str(metric): metric for metric in evaluation["metrics"]}
+
+
+def _completed(recipe: Recipe, document: Document) -> Recipe:
+    place, _ = document.place(("data", "folder"))
+    # A folder given on the command line is meant from where the user stands.
+    base = Path.cwd() if place.startswith("--set") else Path(document.file).resolve().parent
+    folder = recipe.data.folder
+    if "://" not in folder:
+        folder = str((base / Path(folder).expanduser()).resolve())
+    fields = {
+        name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
+        for name, settings in recipe.fields.items()
+    }
+    used = dict.fromkeys(settings.vocabulary for settings in fields.values())
+    evaluation = recipe.evaluation
+    if ("evaluation", "compare") not in document.places:
+        evaluation = dataclasses.replace(evaluation, compare=next(iter(evaluation.metrics)))
+    return dataclasses.replace(
+        recipe,
+        data=dataclasses.replace(
+            recipe.data,
+            folder=folder,
+            split_by=recipe.data.split_by or recipe.inputs[0],
+        ),
+        fields=fields,
+        vocabularies={name: recipe.vocabularies.get(name, Vocabulary()) for name in used},
+        evaluation=evaluation,
+        file=document.file,
+    )

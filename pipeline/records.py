@@ -1,0 +1,206 @@
+"""What ML Metadata knows of a run folder, read and mended without importing TFX."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ml_metadata import metadata_store
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+
+from pairloom.components.evaluator import read_evaluation
+from pairloom.pipeline.run_folder import RunFolder, is_locked
+
+_RUN_ID = "%Y%m%d-%H%M%S-%f"
+_OPEN = (mlmd.Execution.NEW, mlmd.Execution.RUNNING)
+_GOOD = (mlmd.Execution.COMPLETE, mlmd.Execution.CACHED)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run of a pipeline.
+
+    Args:
+        run_id: The run's id, made by `new_run_id`.
+        state: `done`, `running`, `failed` or `interrupted`.
+        seconds: From the first node's start to the last one's end.
+        scores: Overall metrics by shown name.
+        blessed: None where the run did not get that far.
+        pushed: The version pushed by this run, or found pushed; empty where none was.
+        failed_node: The node that failed, if one did.
+    """
+
+    run_id: str
+    state: str
+    seconds: float
+    scores: dict[str, float] = field(default_factory=dict)
+    blessed: bool | None = None
+    pushed: str = ""
+    failed_node: str = ""
+
+    @property
+    def started(self) -> datetime:
+        """When the run began."""
+        return datetime.strptime(self.run_id, _RUN_ID)
+
+
+def new_run_id() -> str:
+    """An id that says when the run began, to the microsecond, and names its log file."""
+    return datetime.now().strftime(_RUN_ID)
+
+
+@contextlib.contextmanager
+def open_store(folder: RunFolder) -> Iterator[metadata_store.MetadataStore]:
+    """The folder's ML Metadata store."""
+    config = mlmd.ConnectionConfig()
+    config.sqlite.filename_uri = str(folder.metadata)
+    # The store has no close(): the database is free once nobody refers to it.
+    yield metadata_store.MetadataStore(config)
+
+
+def list_runs(folder: RunFolder) -> list[RunRecord]:
+    """All runs of a folder, oldest first; none where there is no database yet."""
+    if not folder.metadata.exists():
+        return []
+    with open_store(folder) as store:
+        contexts = _contexts(store, "pipeline_run")
+        alive = is_locked(folder)
+        records = [_record(store, context, alive) for context in contexts]
+    return sorted((r for r in records if r is not None), key=lambda r: r.run_id)
+
+
+def outputs_of_run(
+    store: metadata_store.MetadataStore, run_id: str, node_id: str
+) -> dict[str, mlmd.Artifact]:
+    """The artifacts that a node gave a run, by output name, whether made or taken from cache."""
+    for context in _contexts(store, "pipeline_run"):
+        if _run_id(context) != run_id:
+            continue
+        for execution in store.get_executions_by_context(context.id):
+            if _node_of(store, execution) == node_id and execution.last_known_state in _GOOD:
+                return _outputs(store, execution.id)
+    return {}
+
+
+def mend(folder: RunFolder) -> list[str]:
+    """Clears away what a killed run, or a user's `rm`, left half done.
+
+    Call it only while the folder is locked: whatever is still marked as running is then dead.
+
+    Returns:
+        What was done, one sentence each.
+    """
+    done = [f"Removed the half-copied {path}." for path in _remove_half_copies(folder.serving)]
+    if not folder.metadata.exists():
+        return done
+    with open_store(folder) as store:
+        dead = [e for e in store.get_executions() if e.last_known_state in _OPEN]
+        for execution in dead:
+            execution.last_known_state = mlmd.Execution.CANCELED
+            _remove_outputs(folder.pipeline_root, execution.id)
+        if dead:
+            store.put_executions(dead)
+            done.append(f"Closed {len(dead)} interrupted executions.")
+        lost = [
+            a
+            for a in store.get_artifacts()
+            if a.state == mlmd.Artifact.LIVE and not all(Path(p).exists() for p in _paths(a))
+        ]
+        for artifact in lost:
+            artifact.state = mlmd.Artifact.DELETED
+        if lost:
+            store.put_artifacts(lost)
+            done.append(f"Forgot {len(lost)} artifacts whose files are gone.")
+    return done
+
+
+def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
+    yield artifact.uri
+    destination = artifact.custom_properties.get("pushed_destination")
+    if destination is not None and destination.string_value:
+        yield destination.string_value
+
+
+def _remove_half_copies(serving: Path) -> Iterator[Path]:
+    # The Pusher copies saved_model.pb last: a version without it was never finished.
+    for version in serving.glob("*"):
+        if version.is_dir() and not (version / "saved_model.pb").exists():
+            shutil.rmtree(version, ignore_errors=True)
+            yield version
+
+
+def _remove_outputs(root: Path, execution_id: int) -> None:
+    for pattern in (f"*/*/{execution_id}", f"*/.system/*/{execution_id}"):
+        for path in root.glob(pattern):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _contexts(store: metadata_store.MetadataStore, type_name: str) -> list[mlmd.Context]:
+    known = {t.name for t in store.get_context_types()}
+    return list(store.get_contexts_by_type(type_name)) if type_name in known else []
+
+
+def _node_of(store: metadata_store.MetadataStore, execution: mlmd.Execution) -> str:
+    for context in store.get_contexts_by_execution(execution.id):
+        if context.type == "node":
+            return str(context.name).rpartition(".")[2]
+    return ""
+
+
+def _outputs(store: metadata_store.MetadataStore, execution_id: int) -> dict[str, mlmd.Artifact]:
+    events = [
+        event
+        for event in store.get_events_by_execution_ids([execution_id])
+        if event.type == mlmd.Event.OUTPUT
+    ]
+    artifacts = {a.id: a for a in store.get_artifacts_by_id([e.artifact_id for e in events])}
+    return {event.path.steps[0].key: artifacts[event.artifact_id] for event in events}
+
+
+def _record(
+    store: metadata_store.MetadataStore, context: mlmd.Context, alive: bool
+) -> RunRecord | None:
+    executions = sorted(store.get_executions_by_context(context.id), key=lambda e: e.id)
+    if not executions:
+        return None
+    known: dict[str, Any] = {}
+    states = set()
+    for execution in executions:
+        node = _node_of(store, execution)
+        states.add(execution.last_known_state)
+        if execution.last_known_state == mlmd.Execution.FAILED:
+            known["failed_node"] = node
+        if execution.last_known_state in _GOOD:
+            known.update(_results(_outputs(store, execution.id)))
+    if mlmd.Execution.FAILED in states:
+        state = "failed"
+    elif states <= set(_GOOD) and "pushed" in known:
+        state = "done"
+    elif alive and states & set(_OPEN):
+        state = "running"
+    else:
+        state = "interrupted"
+    first = min(e.create_time_since_epoch for e in executions)
+    last = max(e.last_update_time_since_epoch for e in executions)
+    return RunRecord(_run_id(context), state, (last - first) / 1000, **known)
+
+
+def _run_id(context: mlmd.Context) -> str:
+    # TFX prefixes the run id with the pipeline's name and a dot; ids of ours hold no dot.
+    return str(context.name).rpartition(".")[2]
+
+
+def _results(outputs: Mapping[str, mlmd.Artifact]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "evaluation" in outputs:
+        # Files may have been cleared away since; the record then stands without scores.
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            found["scores"] = dict(read_evaluation(outputs["evaluation"].uri).overall.scores)
+    if "blessing" in outputs:
+        found["blessed"] = outputs["blessing"].custom_properties["blessed"].int_value == 1
+    if "pushed_model" in outputs:
+        found["pushed"] = outputs["pushed_model"].custom_properties["pushed_version"].string_value
+    return found

@@ -1,0 +1,115 @@
+"""A run's folder: where everything of one recipe's runs lies, and who may write there."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pairloom.pipeline.errors import UserError
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The places under `runs/<name>`.
+
+    Args:
+        path: Absolute path of the folder.
+        name: The recipe's name, under which its model is served.
+    """
+
+    path: Path
+    name: str
+
+    @classmethod
+    def of(cls, runs_dir: str | Path, name: str) -> "RunFolder":
+        """The folder of a recipe's runs under `runs_dir`."""
+        return cls(Path(runs_dir).expanduser().resolve() / name, name)
+
+    @property
+    def pipeline_root(self) -> Path:
+        """Where TFX puts its artifacts."""
+        return self.path / "tfx"
+
+    @property
+    def metadata(self) -> Path:
+        """The ML Metadata database."""
+        return self.path / "metadata.sqlite"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where training goes on from after a stop."""
+        return self.path / "checkpoints"
+
+    @property
+    def serving(self) -> Path:
+        """The served model's base path: one folder a version."""
+        return self.path / "serving" / self.name
+
+    @property
+    def report(self) -> Path:
+        """Figures and pictures of the last run."""
+        return self.path / "report"
+
+    @property
+    def logs(self) -> Path:
+        """One log file a run."""
+        return self.path / "logs"
+
+    def make(self) -> None:
+        """Creates the folder.
+
+        Raises:
+            UserError: it cannot be created or written.
+        """
+        try:
+            for folder in (self.path, self.pipeline_root, self.logs):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"Expected a folder to write the run to. Received: {self.path} "
+                f"({error.strerror}). Choose another with --runs-dir."
+            ) from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps every other run out of this folder; freed by the system even after kill -9.
+
+        Raises:
+            UserError: another run holds it.
+        """
+        with open(self.path / ".lock", "a+", encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                holder = file.read().strip() or "unknown"
+                raise UserError(
+                    f"Another run is at work in {shown_path(self.path)} (process {holder}). "
+                    f"Wait for it, stop it, or use another --runs-dir."
+                ) from None
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield
+
+
+def is_locked(folder: RunFolder) -> bool:
+    """Whether a run is at work in the folder now."""
+    try:
+        with open(folder.path / ".lock", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def shown_path(path: str | Path) -> str:
+    """A path as short as it can be from where the user stands."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

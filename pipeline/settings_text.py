@@ -1,0 +1,21 @@
+"""Settings as plain values and as JSON: how the recipe's sections reach the components."""
+
+import dataclasses
+import json
+from typing import Any
+
+
+def plain(settings: Any) -> Any:
+    """Dataclasses as mappings and tuples as lists, all the way down."""
+    if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
+        return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings)}
+    if isinstance(settings, dict):
+        return {key: plain(value) for key, value in settings.items()}
+    if isinstance(settings, (list, tuple)):
+        return [plain(value) for value in settings]
+    return settings
+
+
+def section(settings: Any) -> str:
+    """A part of the recipe as JSON; equal settings give equal text."""
+    return json.dumps(plain(settings), ensure_ascii=False)

@@ -1,0 +1,138 @@
+"""What came of a run, told at its end."""
+
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pairloom.components.evaluator import EvaluationSummary, read_evaluation
+from pairloom.components.pairs.summary import read_summary
+from pairloom.pipeline import records
+from pairloom.pipeline.execution import FinishedRun
+from pairloom.pipeline.run_folder import shown_path
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """Where a finished run's results are.
+
+    Args:
+        evaluation: The Evaluator's findings.
+        pushed: The folder the model was pushed to; empty where it was not.
+        notes: What else the user should know, a sentence each.
+    """
+
+    evaluation: EvaluationSummary
+    pushed: str
+    notes: tuple[str, ...] = ()
+
+
+def read_results(finished: FinishedRun) -> RunResults:
+    """Collects a run's results from ML Metadata and its artifacts."""
+    with records.open_store(finished.folder) as store:
+
+        def outputs(node: str) -> dict[str, mlmd.Artifact]:
+            return records.outputs_of_run(store, finished.run_id, node)
+
+        evaluation = read_evaluation(outputs("Evaluator")["evaluation"].uri)
+        pushed = outputs("Pusher")["pushed_model"].custom_properties
+        notes = (
+            *_rejected_notes(outputs("PairExamples")),
+            *_vocabulary_notes(outputs("SubwordLearner")),
+        )
+    return RunResults(evaluation, pushed["pushed_destination"].string_value, notes)
+
+
+def print_summary(
+    console: Console, finished: FinishedRun, next_commands: bool = True
+) -> RunResults:
+    """Prints scores, blessing, where the model is, notes, and what to type next."""
+    results = read_results(finished)
+    console.print()
+    console.print(score_table(results.evaluation))
+    console.print()
+    for line in verdict_lines(results, finished):
+        console.print(line, soft_wrap=True, highlight=False)
+    if results.pushed and next_commands:
+        console.print()
+        print_next(console, finished)
+    return results
+
+
+def score_table(evaluation: EvaluationSummary) -> Table:
+    """Scores of all pairs and by length, a row each."""
+    table = Table(box=None, pad_edge=False, title_justify="left", header_style="bold")
+    table.title = Text(f"Scores on {evaluation.overall.examples:,} held-out pairs")
+    table.add_column("source length")
+    table.add_column("pairs", justify="right")
+    for name in evaluation.metrics:
+        table.add_column(name, justify="right")
+    for part in (*evaluation.by_length, evaluation.overall):
+        style = "" if part.label else "bold"
+        figures = [f"{part.scores[name]:.2f}" for name in evaluation.metrics]
+        table.add_row(part.label or "all", f"{part.examples:,}", *figures, style=style)
+    if evaluation.overall.baseline:
+        baseline = evaluation.overall.baseline
+        figures = [f"{baseline.get(name, float('nan')):.2f}" for name in evaluation.metrics]
+        table.add_row("last blessed", f"{evaluation.overall.examples:,}", *figures, style="dim")
+    return table
+
+
+def verdict_lines(results: RunResults, finished: FinishedRun) -> list[Text]:
+    """Blessed or not and why, where pushed, and the notes."""
+    why = "; ".join(results.evaluation.reasons)
+    lines = []
+    if results.evaluation.blessed:
+        lines.append(Text.assemble(("blessed   ", "bold green"), why))
+    else:
+        lines.append(Text.assemble(("not blessed   ", "bold red"), why))
+    if results.pushed:
+        lines.append(Text.assemble(("pushed    ", "bold"), shown_path(results.pushed)))
+    else:
+        lines.append(Text.assemble(("not pushed", "bold"), ": only a blessed model is"))
+    lines += [Text.assemble(("note      ", "bold"), note) for note in results.notes]
+    lines.append(Text.assemble(("log       ", "bold"), shown_path(finished.log)))
+    return lines
+
+
+def print_next(console: Console, finished: FinishedRun, text: str = "your text") -> None:
+    """The commands to go on with; `text` is what to ask."""
+    folder = finished.folder
+    usual = folder.path.parent == Path("runs").resolve()
+    runs_dir = "" if usual else f" --runs-dir {quoted(shown_path(folder.path.parent))}"
+    console.print("Go on with:", style="bold")
+    for command in (
+        f"pairloom serve {folder.name}{runs_dir}",
+        f"pairloom predict --explain {quoted(text)}",
+        f"pairloom runs{runs_dir}",
+    ):
+        console.print(f"  {command}", highlight=False, soft_wrap=True)
+
+
+def quoted(text: str) -> str:
+    """A text as one word of a shell."""
+    return shlex.quote(text)
+
+
+def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
+    counts = read_summary(outputs["examples"].uri)
+    if not counts.rejected:
+        return []
+    total = counts.good + counts.rejected
+    where = shown_path(outputs["rejected"].uri)
+    return [f"{counts.rejected:,} of {total:,} rows were rejected; they are in {where}"]
+
+
+def _vocabulary_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
+    learned = json.loads(Path(outputs["subwords"].uri, "summary.json").read_text("utf-8"))
+    return [
+        f"vocabulary {name} has {one['got']:,} ids, not {one['asked']:,}: "
+        "the data has nothing more to learn"
+        for name, one in learned.items()
+        if one["short"]
+    ]

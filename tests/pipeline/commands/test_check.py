@@ -1,0 +1,143 @@
+"""Bad input gets a clear answer: each of these is something a user will do."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+PAIRS = [f"word{i}\tw o r d {i}" for i in range(200)]
+
+
+@pytest.fixture
+def check(pairloom, tmp_path):
+    """Checks a recipe for data.tsv with the given content."""
+
+    def check(content: str | bytes, *overrides: str):
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / "data.tsv").write_bytes(data)
+        (tmp_path / "r.yaml").write_text("name: r\ndata: {format: tsv, train: data.tsv}\n")
+        arguments = [word for override in overrides for word in ("--set", override)]
+        return pairloom("check", "r.yaml", *arguments)
+
+    return check
+
+
+def lines(*extra: str) -> str:
+    return "\n".join([*PAIRS, *extra]) + "\n"
+
+
+def test_good_data_is_counted_shown_and_followed_by_the_next_command(check):
+    code, out, err = check(lines())
+    assert (code, err) == (0, "")
+    assert "r.yaml: the recipe is valid." in out
+    assert "200 pairs: train " in out
+    assert "No row is rejected." in out
+    assert "source  word0" in out
+    assert "target  w o r d 0" in out
+    assert "Next: pairloom run r.yaml" in out
+
+
+def test_the_next_command_repeats_the_overrides(check):
+    _, out, _ = check(lines(), "training.epochs=3")
+    assert out.rstrip().endswith("pairloom run r.yaml --set training.epochs=3")
+
+
+def test_a_misspelt_key_is_told_with_the_nearest(check):
+    code, _, err = check(lines(), "training.epcohs=3")
+    assert code == 1
+    assert "did you mean `epochs`?" in err
+
+
+def test_a_missing_file_is_told_with_the_nearest_one(check):
+    code, _, err = check(lines(), "data.train=dta.tsv")
+    assert code == 1
+    assert "dta.tsv" in err
+    assert "Did you mean `data.tsv`?" in err
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("a\tb\tc", "columns"),
+        ("\tb", "source is empty"),
+        ("a\t  ", "target is empty"),
+        ("a\t" + "x" * 3000, "target is longer than 2,000 characters"),
+        ("a\t" + "x" * 1_000_000, "longer than"),
+    ],
+)
+def test_a_bad_row_is_counted_with_its_place_and_reason(check, row, reason):
+    code, out, _ = check(lines(row))
+    assert code == 0, "one row in 201 is under the default share of 1 %"
+    assert "1 rows are rejected" in out
+    assert reason in out
+    assert "data.tsv:201:" in out
+
+
+def test_invalid_utf8_is_a_bad_row(check):
+    code, out, _ = check(lines().encode() + b"caf\xe9\tb\n")
+    assert code == 0
+    assert "is not valid UTF-8" in out
+
+
+def test_too_many_bad_rows_say_that_a_run_would_fail(check):
+    code, out, _ = check(lines(*["a\tb\tc"] * 20))
+    assert code == 1
+    assert "A run would fail: 20 of 220 rows were rejected" in out
+    assert "data.columns" in out
+
+
+def test_an_empty_file_is_named(check):
+    code, _, err = check("")
+    assert code == 1
+    assert "data.tsv" in err
+    assert "empty" in err
+
+
+def test_one_single_pair_cannot_be_split(check):
+    code, out, _ = check("a\tb\n")
+    assert code == 1
+    assert "1 pair cannot be split" in out
+
+
+def test_parallel_files_of_different_lengths_are_told_with_both_counts(pairloom, tmp_path):
+    (tmp_path / "a.en").write_text("one\n" * 300)
+    (tmp_path / "a.de").write_text("eins\n" * 299)
+    (tmp_path / "r.yaml").write_text(
+        "name: r\ndata: {format: parallel, train: {source: a.en, target: a.de}}\n"
+    )
+    code, out, err = pairloom("check", "r.yaml")
+    assert code == 1
+    assert "300" in out + err
+    assert "299" in out + err
+
+
+def test_gzip_files_are_read(pairloom, tmp_path):
+    with gzip.open(tmp_path / "data.tsv.gz", "wt") as file:
+        file.write(lines())
+    (tmp_path / "r.yaml").write_text("name: r\ndata: {format: tsv, train: data.tsv.gz}\n")
+    code, out, _ = pairloom("check", "r.yaml")
+    assert code == 0
+    assert "200 pairs" in out
+
+
+def test_a_few_rows_can_be_looked_at_alone(pairloom):
+    code, out, _ = pairloom("check", "cmudict", "--rows", "500")
+    assert code == 0
+    assert "500 pairs in the first rows" in out
+
+
+def test_all_rows_are_read_when_asked_for(check):
+    code, out, _ = check(lines(*(f"x{i}\ty" for i in range(30_000))))
+    assert code == 0
+    assert "25,000 pairs in the first rows (--rows 0 reads all)" in out
+
+
+def test_a_shipped_recipe_without_its_data_asks_for_the_folder(pairloom):
+    code, _, err = pairloom("check", "multi30k-en-de")
+    assert code == 1
+    assert "--set data.folder=" in err
+
+
+def test_nothing_is_written(pairloom, tmp_path):
+    pairloom("check", "cmudict", "--rows", "10")
+    assert list(Path(tmp_path).iterdir()) == []

@@ -1,0 +1,70 @@
+import pytest
+
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.new_recipe.looking import look_at, text_look
+
+
+def test_texts_are_measured_in_characters_and_words():
+    look = text_look(["a b", "a b c d", "ab"] * 10)
+    assert look.words == (2, 4)
+    assert look.characters == (3, 7)
+    assert look.distinct_words == 5
+    assert look.distinct_characters == len(set("ab cd"))
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Käse 12", "LATIN"),
+        ("Привет", "CYRILLIC"),
+        ("अंक", "DEVANAGARI"),
+        ("漢字", "CJK"),
+        ("12", "NONE"),
+    ],
+)
+def test_the_script_is_that_of_most_letters(text, script):
+    assert text_look([text]).script == script
+
+
+def test_a_csv_without_a_header_has_none(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("hello there,hallo du\ngood day,guten Tag\n")
+    look = look_at([str(file)])
+    assert (look.format, look.header, look.columns, look.pairs) == ("csv", False, None, 2)
+    assert look.sample[0] == ("hello there", "hallo du")
+
+
+def test_a_text_file_with_tabs_is_a_tsv_whatever_its_name(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("a, b\tc\n" * 5)
+    assert look_at([str(file)]).format == "tsv"
+
+
+def test_of_many_columns_the_two_with_the_most_text_are_taken(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("1\tthe long text\tx\tder lange Text\n" * 9)
+    look = look_at([str(file)])
+    assert look.columns == (1, 3)
+    assert look.column_names == ("0", "1", "2", "3")
+
+
+def test_known_names_go_before_the_amount_of_text(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("target\tnotes\tsource\n" + "b\tlong long long notes\ta\n" * 9)
+    look = look_at([str(file)])
+    assert look.header
+    assert look.columns == ("source", "target")
+    assert look.pairs == 9
+
+
+def test_a_few_broken_lines_do_not_hide_the_format(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_bytes(b"a\tb\n" * 50 + b"caf\xe9\tx\n" + b"a\tb\tc\n" + b"\n")
+    look = look_at([str(file)])
+    assert (look.format, look.columns, look.pairs) == ("tsv", None, 53)
+
+
+def test_a_missing_file_gets_the_nearest_name(tmp_path):
+    (tmp_path / "train.en").touch()
+    with pytest.raises(UserError, match=r"Did you mean .*train\.en\?"):
+        look_at([str(tmp_path / "trian.en")])

@@ -1,0 +1,112 @@
+"""Every way a single key can be wrong: the error names file, line, key, expected, received."""
+
+import pytest
+
+from pairloom.pipeline.recipe import RecipeError
+
+
+def failure(load, more, *overrides):
+    with pytest.raises(RecipeError) as caught:
+        load(more, *overrides)
+    return caught.value
+
+
+def test_an_unknown_section_names_file_line_and_nearest(load, tmp_path):
+    error = failure(load, "trainig:\n  epochs: 3\n")
+    assert (error.file, error.line) == (str(tmp_path / "words.yaml"), 5)
+    assert (error.key, error.nearest) == ("trainig", "training")
+    assert "trainig" in error.received
+    assert "training" in error.expected
+
+
+def test_an_unknown_key_in_a_section_names_its_line(load):
+    error = failure(load, "training:\n  minutes: 1\n  epoch: 3\n")
+    assert (error.key, error.line, error.nearest) == ("training.epoch", 7, "epochs")
+
+
+def test_the_message_shows_everything_in_a_few_lines(load, tmp_path):
+    text = str(failure(load, "training:\n  epoch: 3\n"))
+    assert text.startswith(f"{tmp_path}/words.yaml, line 6: `training.epoch`\n  expected: ")
+    assert "received: the unknown key `epoch`" in text
+    assert text.endswith("did you mean `epochs`?")
+
+
+def test_a_key_unlike_any_other_gets_no_suggestion(load):
+    error = failure(load, "zzz: 1")
+    assert error.nearest == ""
+    assert "did you mean" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "expected", "received"),
+    [
+        ("training: {epochs: three}", "training.epochs", "a whole number", "'three'"),
+        ("training: {epochs: 2.5}", "training.epochs", "a whole number", "2.5"),
+        ("training: {epochs: true}", "training.epochs", "a whole number", "true"),
+        ("training: {epochs: }", "training.epochs", "a whole number", "nothing"),
+        ("training: {learning_rate: fast}", "training.learning_rate", "a number", "'fast'"),
+        ("training: {xla: 1}", "training.xla", "true or false", "1"),
+        ("output: [target]", "output", "text", "['target']"),
+        ("model: 3", "model", "a mapping of keys", "3"),
+        ("model: {encoder: gru}", "model.encoder", "a mapping of keys", "'gru'"),
+        ("vocabularies: [a]", "vocabularies", "a mapping", "['a']"),
+        (
+            "evaluation: {length_buckets: [1, b]}",
+            "evaluation.length_buckets",
+            "a list of a whole number",
+            "[1, 'b']",
+        ),
+        ("serving: {port: 1}", "serving.port", "no keys yet", "the unknown key `port`"),
+    ],
+)
+def test_a_wrong_type_says_what_was_expected_and_received(load, more, key, expected, received):
+    error = failure(load, more)
+    assert (error.key, error.expected, error.received) == (key, expected, received)
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("training.epochs=0", "at least 1"),
+        ("training.learning_rate=0", "above 0"),
+        ("training.average=1", "below 1"),
+        ("data.max_rejected=1.5", "at most 1"),
+        ("search.beam=0", "at least 1"),
+        ("model.encoder.dropout=1", "below 1"),
+    ],
+)
+def test_a_number_out_of_its_limits_names_the_limit(load, override, expected):
+    assert expected in failure(load, "", override).expected
+
+
+def test_a_wrong_choice_lists_the_choices_and_the_nearest(load):
+    error = failure(load, "model: {encoder: {cell: lsmt}}")
+    assert error.expected == "gru or lstm"
+    assert error.nearest == "lstm"
+
+
+def test_a_missing_key_is_named(load):
+    with pytest.raises(RecipeError) as caught:
+        load(base="data: {format: tsv, train: a.tsv}\n")
+    assert caught.value.key == "name"
+    assert "missing" in caught.value.received
+
+
+def test_a_whole_number_serves_as_a_number_and_the_other_way_round(load):
+    recipe = load("", "training.minutes=3", "training.epochs=4.0")
+    assert (recipe.training.minutes, recipe.training.epochs) == (3.0, 4)
+    assert isinstance(recipe.training.minutes, float)
+    assert isinstance(recipe.training.epochs, int)
+
+
+def test_an_exponent_without_a_dot_is_a_number(load):
+    # YAML 1.1 itself takes it for text.
+    assert load("training: {learning_rate: 1e-3}").training.learning_rate == 0.001
+
+
+def test_an_empty_section_is_the_default_section(load):
+    assert load("training:\n").training == load().training
+
+
+def test_null_where_none_is_a_choice_means_none(load):
+    assert load("model: {tied: null}").model.tied == "none"

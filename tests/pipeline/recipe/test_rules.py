@@ -1,0 +1,113 @@
+"""Combinations that cannot be, each with the key to look at."""
+
+import pytest
+
+from pairloom.components.kinds import kind_names
+from pairloom.components.metrics.registry import metric_ids
+from pairloom.components.pairs.formats import FORMATS
+from pairloom.pipeline.recipe import RecipeError
+
+PARALLEL = "name: a\ndata: {format: parallel, train: {source: a.en, target: a.de}}\n"
+
+
+def failure(load, *overrides, **kwargs):
+    with pytest.raises(RecipeError) as caught:
+        load("", *overrides, **kwargs)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("overrides", "key", "nearest"),
+    [
+        (["name=../up"], "name", ""),
+        (["name=a b"], "name", ""),
+        (["training.devices=gpu"], "training.devices", ""),
+        (["output=tagret"], "output", "target"),
+        (["data.split_by=sorce"], "data.split_by", "source"),
+        (["data.format=tvs"], "data.format", "tsv"),
+        (["fields.source.kind=txt"], "fields.source.kind", "text"),
+        (["evaluation.metrics=[blue]"], "evaluation.metrics.blue", "bleu"),
+        (["fields={source: {}}"], "fields", ""),
+        (["fields={source: {}, target: {}, source_length: {}}"], "fields.source_length", ""),
+        (["data.train="], "data.train", ""),
+        (["data.train=[]"], "data.train", ""),
+        (["data.train={source: a, target: b}"], "data.train", ""),
+        (["data.split.eval=0.6", "data.split.test=0.4"], "data.split", ""),
+        (["data.split.eval=0"], "data.split.eval", ""),
+        (["data.columns={source: 0}"], "data.columns", ""),
+        (["data.columns={source: 0, target: 0}"], "data.columns", ""),
+        (["data.columns={source: a, target: 1}"], "data.columns.source", ""),
+        (["data.columns={source: -1, target: 1}"], "data.columns.source", ""),
+        (["data.columns={sorce: 0, target: 1}"], "data.columns.sorce", "source"),
+        (["data.format=jsonl", "data.header=true"], "data.header", ""),
+        (["data.format=jsonl", "data.columns={source: 0, target: b}"], "data.columns.source", ""),
+        (["vocabularies={sorce: {}}"], "vocabularies.sorce", "source"),
+        (
+            ["vocabularies={joint: {}}", "fields.source.vocabulary=jiont"],
+            "fields.source.vocabulary",
+            "joint",
+        ),
+        (["model.tied=all"], "model.tied", ""),
+        (["search.beam=3"], "search.nbest", ""),
+        (["evaluation.metrics={}"], "evaluation.metrics", ""),
+        (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
+        (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
+        (["evaluation.compare=chrf"], "evaluation.compare", ""),
+        (["evaluation.length_buckets=[5, 5]"], "evaluation.length_buckets", ""),
+        (["evaluation.length_buckets=[0, 5]"], "evaluation.length_buckets", ""),
+    ],
+)
+def test_an_impossible_combination_names_the_key(load, overrides, key, nearest):
+    error = failure(load, *overrides)
+    assert (error.key, error.nearest) == (key, nearest)
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("data.train=a.tsv", "data.train"),
+        ("data.train={source: a.en}", "data.train.target"),
+        ("data.train={source: a.en, target: a.de, other: b}", "data.train.other"),
+        ("data.eval={source: a.en}", "data.eval.target"),
+        ("data.columns={source: 0, target: 1}", "data.columns"),
+        ("data.header=true", "data.header"),
+    ],
+)
+def test_parallel_files_are_given_by_field_and_have_no_columns(load, override, key):
+    assert failure(load, override, base=PARALLEL).key == key
+
+
+def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):
+    shared = ["fields.source.vocabulary=v", "fields.target.vocabulary=v", "model.tied=all"]
+    assert load("", *shared).model.tied == "all"
+    assert "equal embedding" in failure(load, *shared, "model.encoder.embedding=8").expected
+
+
+def test_shares_count_only_for_splits_without_files(load):
+    recipe = load("", "data.eval=b.tsv", "data.split={eval: 0.9, test: 0.5}")
+    assert recipe.data.split.test == 0.5
+
+
+def test_columns_may_be_names_where_there_is_a_header(load):
+    recipe = load("", "data.header=true", "data.columns={source: en, target: de}")
+    assert recipe.data.columns == {"source": "en", "target": "de"}
+
+
+def test_cmudict_needs_no_files(load):
+    assert load(base="name: a\ndata: {format: cmudict}\n").data.train is None
+
+
+def test_every_format_kind_and_metric_of_the_components_can_be_asked_for(load):
+    for kind in kind_names():
+        load("", f"fields.source.kind={kind}")
+    for metric in metric_ids():
+        load("", f"evaluation.metrics=[{metric}]")
+    for name in set(FORMATS) - {"parallel"}:
+        load("", f"data.format={name}")
+
+
+def test_the_smallest_vocabulary_is_the_learners(load):
+    learning = pytest.importorskip("pairloom.components.subwords.learning")
+    load("", f"vocabularies={{source: {{size: {learning.SMALLEST}}}}}")
+    error = failure(load, f"vocabularies={{source: {{size: {learning.SMALLEST - 1}}}}}")
+    assert error.key == "vocabularies.source.size"

@@ -1,0 +1,113 @@
+"""The pipeline as it is compiled: no node is run here."""
+
+import json
+
+import pytest
+
+pytest.importorskip("tfx")
+
+from pairloom.pipeline.graph import build_pipeline, trainer_config
+from pairloom.pipeline.recipe import load_recipe, shipped_recipes
+from pairloom.pipeline.run_folder import RunFolder
+from pairloom.pipeline.runner import compile_pipeline, node_names
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return RunFolder.of(tmp_path_factory.mktemp("runs"), "cmudict")
+
+
+@pytest.fixture(scope="module")
+def nodes(folder):
+    ir = compile_pipeline(build_pipeline(load_recipe("cmudict"), folder), "a-run")
+    return {node.pipeline_node.node_info.id: node.pipeline_node for node in ir.nodes}
+
+
+def parameter(node, name):
+    return node.parameters.parameters[name].field_value.string_value
+
+
+def upstream(node):
+    return set(node.upstream_nodes)
+
+
+@pytest.mark.parametrize("name", sorted(shipped_recipes()))
+def test_every_shipped_recipe_compiles(name, tmp_path):
+    ir = compile_pipeline(build_pipeline(load_recipe(name), RunFolder.of(tmp_path, name)), "a-run")
+    assert node_names(ir)[0] == "PairExamples"
+    assert node_names(ir)[-1] == "Pusher"
+    assert ir.pipeline_info.id == name
+    assert ir.runtime_spec.pipeline_run_id.field_value.string_value == "a-run"
+
+
+def test_data_goes_one_way(nodes):
+    assert upstream(nodes["PairExamples"]) == set()
+    assert upstream(nodes["StatisticsGen"]) == {"PairExamples"}
+    assert upstream(nodes["SubwordLearner"]) == {"PairExamples"}
+    assert upstream(nodes["Transform"]) == {"PairExamples", "SchemaGen", "SubwordLearner"}
+    assert upstream(nodes["Trainer"]) == {"Transform"}
+    assert upstream(nodes["Evaluator"]) == {"PairExamples", "Trainer", "LastBlessedModel"}
+    assert upstream(nodes["Pusher"]) == {"Trainer", "Evaluator"}
+
+
+def test_every_node_but_the_resolver_may_be_cached(nodes):
+    for name, node in nodes.items():
+        if name != "LastBlessedModel":
+            assert node.execution_options.caching_options.enable_cache, name
+
+
+def test_the_evaluator_scores_the_raw_test_split(nodes):
+    assert json.loads(parameter(nodes["Evaluator"], "example_splits")) == ["test"]
+    config = json.loads(parameter(nodes["Evaluator"], "eval_config"))
+    text = json.dumps(config)
+    assert "phoneme_error_rate" in text
+    assert "token_error_rate" in text
+
+
+def test_the_pusher_writes_where_the_server_looks(nodes, folder):
+    destination = json.loads(parameter(nodes["Pusher"], "push_destination"))
+    assert destination["filesystem"]["base_directory"] == str(folder.serving)
+
+
+def test_an_unblessed_model_is_never_pushed(nodes):
+    assert "model_blessing" in nodes["Pusher"].inputs.inputs
+
+
+def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder):
+    module, _, function = parameter(nodes["Trainer"], "run_fn").rpartition(".")
+    imported = __import__(module, fromlist=[function])
+    assert callable(getattr(imported, function))
+    config = json.loads(parameter(nodes["Trainer"], "custom_config"))
+    assert config == trainer_config(load_recipe("cmudict"), folder)
+    assert set(config) == {
+        "fields", "output", "model", "training", "search", "evaluation", "checkpoints",
+    }  # fmt: skip
+    assert config["checkpoints"] == str(folder.checkpoints)
+
+
+def test_settings_of_one_part_leave_the_others_cached(tmp_path):
+    """Another learning rate must not read the data again."""
+    folder = RunFolder.of(tmp_path, "cmudict")
+
+    def parameters(*overrides):
+        ir = compile_pipeline(build_pipeline(load_recipe("cmudict", overrides), folder), "r")
+        return {
+            node.pipeline_node.node_info.id: {
+                key: str(value) for key, value in node.pipeline_node.parameters.parameters.items()
+            }
+            for node in ir.nodes
+        }
+
+    usual = parameters()
+    assert usual == parameters(), "the same recipe compiles to the same settings"
+
+    def changed(*overrides):
+        other = parameters(*overrides)
+        return {name for name in usual if usual[name] != other[name]}
+
+    assert changed("training.epochs=1") == {"Trainer"}
+    assert changed("model.encoder.units=8") == {"Trainer"}
+    assert changed("evaluation.tolerance=9") == {"Evaluator"}
+    assert changed("vocabularies.source.size=300") == {"SubwordLearner"}
+    assert changed("data.options.limit=5") == {"PairExamples"}
+    assert changed("description=other") == set()

@@ -1,0 +1,182 @@
+"""ML Metadata, read and mended: on real databases, written the way TFX writes them."""
+
+from datetime import datetime
+
+import pytest
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+
+from pairloom.pipeline import records
+from pairloom.pipeline.run_folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    return folder
+
+
+class Writer:
+    """Writes runs, executions and artifacts into a folder's store."""
+
+    def __init__(self, store, folder):
+        self.store, self.folder = store, folder
+        self.types = {}
+        for kind in ("pipeline_run", "node"):
+            self.types[kind] = store.put_context_type(mlmd.ContextType(name=kind))
+        self.types["execution"] = store.put_execution_type(mlmd.ExecutionType(name="e"))
+        self.types["artifact"] = store.put_artifact_type(mlmd.ArtifactType(name="a"))
+
+    def context(self, kind, name):
+        for context in self.store.get_contexts_by_type(kind):
+            if context.name == name:
+                return context.id
+        [number] = self.store.put_contexts([mlmd.Context(type_id=self.types[kind], name=name)])
+        return number
+
+    def execution(self, run_id, node, state, **outputs):
+        """Adds an execution; an output is (custom properties, whether its files exist)."""
+        execution = mlmd.Execution(type_id=self.types["execution"], last_known_state=state)
+        [number] = self.store.put_executions([execution])
+        for kind, name in (("pipeline_run", run_id), ("node", f"words.{node}")):
+            link = mlmd.Association(execution_id=number, context_id=self.context(kind, name))
+            self.store.put_attributions_and_associations([], [link])
+        for key, (properties, exists) in outputs.items():
+            path = self.folder.pipeline_root / node / key / str(number)
+            if exists:
+                path.mkdir(parents=True)
+            artifact = mlmd.Artifact(
+                type_id=self.types["artifact"], uri=str(path), state=mlmd.Artifact.LIVE
+            )
+            for name, value in properties.items():
+                held = artifact.custom_properties[name]
+                if isinstance(value, int):
+                    held.int_value = value
+                else:
+                    held.string_value = value
+            [made] = self.store.put_artifacts([artifact])
+            event = mlmd.Event(artifact_id=made, execution_id=number, type=mlmd.Event.OUTPUT)
+            event.path.steps.add().key = key
+            self.store.put_events([event])
+        return number
+
+
+@pytest.fixture
+def writer(folder):
+    with records.open_store(folder) as store:
+        yield Writer(store, folder)
+
+
+def test_ids_sort_by_time_and_tell_it():
+    before = datetime.now()
+    first, second = records.new_run_id(), records.new_run_id()
+    assert first < second
+    assert before <= records.RunRecord(first, "done", 0.0).started <= datetime.now()
+
+
+def test_a_folder_without_a_database_has_no_runs(folder):
+    assert records.list_runs(folder) == []
+    assert not folder.metadata.exists()
+
+
+def test_an_empty_database_has_no_runs(folder):
+    with records.open_store(folder):
+        pass
+    assert records.list_runs(folder) == []
+
+
+def test_a_finished_run_tells_its_blessing_and_version(folder, writer):
+    run_id = records.new_run_id()
+    writer.execution(run_id, "Trainer", mlmd.Execution.CACHED)
+    writer.execution(run_id, "Evaluator", mlmd.Execution.COMPLETE, blessing=({"blessed": 1}, True))
+    pushed = {"pushed": 1, "pushed_version": "17", "pushed_destination": ""}
+    writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(pushed, True))
+    [record] = records.list_runs(folder)
+    assert (record.run_id, record.state) == (run_id, "done")
+    assert (record.blessed, record.pushed) == (True, "17")
+    assert record.scores == {}, "there is no evaluation to read them from"
+
+
+def test_an_unblessed_run_is_done_and_pushed_nothing(folder, writer):
+    run_id = records.new_run_id()
+    writer.execution(run_id, "Evaluator", mlmd.Execution.COMPLETE, blessing=({"blessed": 0}, True))
+    writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=({"pushed": 0}, True))
+    [record] = records.list_runs(folder)
+    assert (record.state, record.blessed, record.pushed) == ("done", False, "")
+
+
+def test_runs_come_oldest_first_with_their_state(folder, writer):
+    ids = [records.new_run_id() for _ in range(3)]
+    writer.execution(ids[2], "Trainer", mlmd.Execution.CANCELED)
+    writer.execution(ids[0], "Trainer", mlmd.Execution.FAILED)
+    writer.execution(ids[1], "Trainer", mlmd.Execution.RUNNING)
+    found = records.list_runs(folder)
+    assert [record.run_id for record in found] == ids
+    assert [record.state for record in found] == ["failed", "interrupted", "interrupted"]
+    assert found[0].failed_node == "Trainer"
+
+
+def test_an_open_execution_is_running_only_while_somebody_holds_the_folder(folder, writer):
+    writer.execution(records.new_run_id(), "Trainer", mlmd.Execution.RUNNING)
+    assert records.list_runs(folder)[0].state == "interrupted"
+    with folder.locked():
+        assert records.list_runs(folder)[0].state == "running"
+
+
+def test_outputs_are_those_of_the_run_that_is_asked_for(folder, writer):
+    ids = [records.new_run_id() for _ in range(2)]
+    for run_id in ids:
+        writer.execution(run_id, "A", mlmd.Execution.COMPLETE, made=({"of": run_id}, True))
+    for run_id in ids:
+        found = records.outputs_of_run(writer.store, run_id, "A")
+        assert found["made"].custom_properties["of"].string_value == run_id
+    assert records.outputs_of_run(writer.store, ids[0], "B") == {}
+    assert records.outputs_of_run(writer.store, "another", "A") == {}
+
+
+def test_a_failed_nodes_outputs_are_not_a_runs(folder, writer):
+    run_id = records.new_run_id()
+    writer.execution(run_id, "A", mlmd.Execution.FAILED, made=({}, True))
+    assert records.outputs_of_run(writer.store, run_id, "A") == {}
+
+
+def test_mending_closes_what_was_open_and_removes_what_it_wrote(folder, writer):
+    run_id = records.new_run_id()
+    dead = writer.execution(run_id, "A", mlmd.Execution.RUNNING)
+    good = writer.execution(run_id, "B", mlmd.Execution.COMPLETE, made=({}, True))
+    half = folder.pipeline_root / "A" / "made" / str(dead)
+    system = folder.pipeline_root / "A" / ".system" / "executor_execution" / str(dead)
+    for path in (half, system):
+        path.mkdir(parents=True)
+        (path / "half").touch()
+    assert records.mend(folder) == ["Closed 1 interrupted executions."]
+    states = {e.id: e.last_known_state for e in writer.store.get_executions()}
+    assert states == {dead: mlmd.Execution.CANCELED, good: mlmd.Execution.COMPLETE}
+    assert not half.exists()
+    assert not system.exists()
+    assert (folder.pipeline_root / "B" / "made" / str(good)).exists()
+    assert records.mend(folder) == [], "a mended folder needs no mending"
+
+
+def test_mending_forgets_artifacts_whose_files_are_gone(folder, writer):
+    run_id = records.new_run_id()
+    writer.execution(run_id, "A", mlmd.Execution.COMPLETE, gone=({}, False), there=({}, True))
+    records.mend(folder)
+    states = {a.uri.split("/")[-2]: a.state for a in writer.store.get_artifacts()}
+    assert states == {"gone": mlmd.Artifact.DELETED, "there": mlmd.Artifact.LIVE}
+
+
+def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
+    """Else the pusher would be cached, and the user told of a version that is not there."""
+    version = folder.serving / "17"
+    properties = {"pushed": 1, "pushed_destination": str(version)}
+    run_id = records.new_run_id()
+    writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(properties, True))
+    version.mkdir(parents=True)
+    (version / "saved_model.pb").touch()
+    assert records.mend(folder) == []
+    (version / "saved_model.pb").unlink()
+    done = records.mend(folder)
+    assert len(done) == 2
+    assert not version.exists()
+    assert writer.store.get_artifacts()[0].state == mlmd.Artifact.DELETED

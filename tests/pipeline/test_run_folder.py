@@ -1,0 +1,68 @@
+import multiprocessing
+import os
+
+import pytest
+
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.run_folder import RunFolder, is_locked, shown_path
+
+
+def test_everything_lies_under_the_recipes_name(tmp_path):
+    folder = RunFolder.of(tmp_path, "words")
+    assert folder.path == tmp_path / "words"
+    assert folder.serving == tmp_path / "words" / "serving" / "words"
+    for place in (folder.pipeline_root, folder.metadata, folder.checkpoints, folder.logs):
+        assert place.parent == folder.path
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(UserError, match="--runs-dir"):
+        RunFolder.of(tmp_path / "runs", "words").make()
+
+
+def _hold(folder, held, free):
+    with folder.locked():
+        held.set()
+        free.wait(30)
+
+
+def test_two_runs_in_one_folder_are_told_apart_by_process(tmp_path):
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    assert not is_locked(folder)
+    context = multiprocessing.get_context("fork")
+    held, free = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(folder, held, free))
+    other.start()
+    try:
+        assert held.wait(30)
+        assert is_locked(folder)
+        with pytest.raises(UserError, match=f"process {other.pid}"), folder.locked():
+            pass
+    finally:
+        free.set()
+        other.join(30)
+    assert not is_locked(folder)
+    with folder.locked():
+        assert (folder.path / ".lock").read_text() == str(os.getpid())
+
+
+def test_a_killed_holder_leaves_no_lock(tmp_path):
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    context = multiprocessing.get_context("fork")
+    held, free = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(folder, held, free))
+    other.start()
+    assert held.wait(30)
+    other.kill()
+    other.join(30)
+    with folder.locked():
+        pass
+
+
+def test_paths_are_shown_from_where_the_user_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert shown_path(tmp_path / "runs" / "a") == "runs/a"
+    assert shown_path("/somewhere/else") == "/somewhere/else"

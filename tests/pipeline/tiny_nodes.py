@@ -1,0 +1,49 @@
+"""The nodes of `tiny_pipeline.py`: in a module of their own, so that TFX can import them."""
+
+import sys
+import time
+from pathlib import Path
+
+from tfx.dsl.component.experimental.annotations import InputArtifact, OutputArtifact, Parameter
+from tfx.dsl.component.experimental.decorators import component
+from tfx.orchestration import metadata
+from tfx.orchestration.pipeline import Pipeline
+from tfx.types import standard_artifacts
+
+from pairloom.components.pairs.errors import DataError
+
+
+@component
+def First(made: OutputArtifact[standard_artifacts.ExampleStatistics]) -> None:
+    """Writes a number."""
+    print("noise on stdout")
+    print("noise on stderr", file=sys.stderr)
+    Path(made.uri, "number").write_text("7")
+
+
+@component
+def Second(
+    made: InputArtifact[standard_artifacts.ExampleStatistics],
+    doubled: OutputArtifact[standard_artifacts.Schema],
+    folder: Parameter[str],
+) -> None:
+    """Doubles it, unless a file in `folder` says otherwise."""
+    Path(doubled.uri, "half").write_text("half done")
+    if Path(folder, "fail").exists():
+        raise DataError("the number is not to be doubled")
+    if Path(folder, "wait").exists():
+        Path(folder, "waiting").touch()
+        time.sleep(600)
+    Path(doubled.uri, "number").write_text(str(2 * int(Path(made.uri, "number").read_text())))
+
+
+def build(recipe, folder):
+    first = First()
+    second = Second(made=first.outputs["made"], folder=str(folder.path))
+    return Pipeline(
+        pipeline_name=recipe.name,
+        pipeline_root=str(folder.pipeline_root),
+        components=[first, second],
+        enable_cache=True,
+        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(folder.metadata)),
+    )

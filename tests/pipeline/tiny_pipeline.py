@@ -1,0 +1,39 @@
+"""A pipeline of two nodes, run as `pairloom run` runs a recipe's; the runner's tests start it.
+
+    python tiny_pipeline.py RUNS_DIR RECIPE [--fail] [--wait] [--verbose]
+
+`--fail` makes the second node fail, `--wait` makes it write a file `waiting` and wait.
+"""
+
+import sys
+from pathlib import Path
+
+from pairloom.pipeline import cli, records
+from pairloom.pipeline.execution import execute
+from pairloom.pipeline.recipe import load_recipe
+
+
+def build(recipe, folder):
+    import tiny_nodes
+
+    return tiny_nodes.build(recipe, folder)
+
+
+def main() -> int:
+    runs_dir, recipe_file, *flags = sys.argv[1:]
+    recipe = load_recipe(recipe_file)
+    folder = Path(runs_dir) / recipe.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("fail", "wait"):
+        (folder / name).unlink(missing_ok=True)
+        if f"--{name}" in flags:
+            (folder / name).touch()
+    finished = execute(recipe, runs_dir, "--verbose" in flags, build)
+    with records.open_store(finished.folder) as store:
+        doubled = records.outputs_of_run(store, finished.run_id, "Second")["doubled"]
+    print("doubled:", Path(doubled.uri, "number").read_text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(cli.guarded(main))
