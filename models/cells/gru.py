@@ -49,14 +49,16 @@ class GRUCell(keras.layers.GRUCell):
 
         `step(projected (batch, 3 * units), [h], multiply) -> (h, [h])`, h being `(batch, units)`.
         """
-        bias = self.bias[1]
+        bias = ops.cast(self.bias[1], self.compute_dtype)
 
         def step(projected, states, multiply):
             (h,) = states
-            inner = multiply("recurrent", h) + ops.cast(bias, h.dtype)
-            gates = ops.sigmoid(projected[:, : 2 * self.units] + inner[:, : 2 * self.units])
-            z, r = ops.split(gates, 2, axis=-1)
-            candidate = ops.tanh(projected[:, 2 * self.units :] + r * inner[:, 2 * self.units :])
+            inner = multiply("recurrent", h) + bias
+            # Split, not sliced: the gradient of a slice fills a whole matrix with zeros first.
+            x_gates, x = ops.split(projected, [2 * self.units], axis=-1)
+            h_gates, u = ops.split(inner, [2 * self.units], axis=-1)
+            z, r = ops.split(ops.sigmoid(x_gates + h_gates), 2, axis=-1)
+            candidate = ops.tanh(x + r * u)
             h = candidate + z * (h - candidate)
             return h, [h]
 

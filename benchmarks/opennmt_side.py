@@ -1,0 +1,152 @@
+"""OpenNMT-tf's side of the comparisons; runs in an environment of its own.
+
+    pip install 'OpenNMT-tf[tensorflow]==2.32.0'      # Python 3.10, a fresh environment
+    python opennmt_side.py train FOLDER STEPS         # prints target tokens a second
+    python opennmt_side.py decode FOLDER BEAM         # prints sentences a second
+
+FOLDER holds `vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of
+them subwords with spaces between, as `comparison.py` writes them.
+"""
+
+import json
+import os
+import sys
+import time
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+import numpy as np  # noqa: E402
+import opennmt  # noqa: E402
+import tensorflow as tf  # noqa: E402
+import tensorflow_addons as tfa  # noqa: E402
+
+UNITS = 256
+BATCH = 64
+
+
+def make_model(folder):
+    """The model of the comparison: bi-GRU, GRU, additive attention, input feeding."""
+
+    def inputter():
+        return opennmt.inputters.WordEmbedder(embedding_size=UNITS)
+
+    model = opennmt.models.SequenceToSequence(
+        source_inputter=inputter(),
+        target_inputter=inputter(),
+        encoder=opennmt.encoders.RNNEncoder(
+            1, UNITS, bidirectional=True, dropout=0.0, cell_class=tf.keras.layers.GRUCell
+        ),
+        decoder=opennmt.decoders.AttentionalRNNDecoder(
+            1,
+            UNITS,
+            bridge_class=opennmt.layers.DenseBridge,
+            attention_mechanism_class=tfa.seq2seq.BahdanauAttention,
+            cell_class=tf.keras.layers.GRUCell,
+            dropout=0.0,
+        ),
+    )
+    vocabulary = os.path.join(folder, "vocabulary.txt")
+    model.initialize({"source_vocabulary": vocabulary, "target_vocabulary": vocabulary})
+    model.create_variables()
+    return model
+
+
+def train(folder, steps):
+    """Times training steps after the first ones; tells the median rate."""
+    model = make_model(folder)
+    dataset = model.examples_inputter.make_training_dataset(
+        os.path.join(folder, "train.source"),
+        os.path.join(folder, "train.target"),
+        batch_size=BATCH,
+        length_bucket_width=1,
+        maximum_features_length=100,
+        maximum_labels_length=100,
+        shuffle_buffer_size=30000,
+    )
+    optimizer = tf.keras.optimizers.Adam(0.001)
+
+    @tf.function(input_signature=dataset.element_spec)
+    def step(features, labels):
+        with tf.GradientTape() as tape:
+            outputs, _ = model(features, labels, training=True)
+            loss, _, tokens = model.compute_loss(outputs, labels, training=True)
+            loss /= tf.cast(tokens, loss.dtype)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss, tokens
+
+    rates = []
+    for number, (features, labels) in enumerate(dataset):
+        started = time.perf_counter()
+        _, tokens = step(features, labels)
+        tokens = float(tokens)
+        rates.append((tokens, time.perf_counter() - started))
+        if number >= steps + 10:
+            break
+    measured = np.array(rates[10:])
+    print(json.dumps({"tokens_per_second": measured[:, 0].sum() / measured[:, 1].sum()}))
+
+
+def decode(folder, beam):
+    """Times the whole test set, batch by batch, after a first pass that traces."""
+    model = make_model(folder)
+    checkpoint = os.path.join(folder, "opennmt")
+    if tf.train.latest_checkpoint(checkpoint):
+        tf.train.Checkpoint(model=model).restore(tf.train.latest_checkpoint(checkpoint))
+    model.params = {"beam_width": beam, "length_penalty": 0.6, "maximum_decoding_length": 60}
+    dataset = model.features_inputter.make_inference_dataset(
+        os.path.join(folder, "test.source"), batch_size=BATCH, length_bucket_width=1
+    )
+
+    @tf.function(input_signature=[dataset.element_spec])
+    def infer(features):
+        _, predictions = model(features)
+        return predictions["tokens"]
+
+    seconds, sentences = 0.0, 0
+    for repeat in range(2):
+        seconds, sentences = 0.0, 0
+        for features in dataset:
+            started = time.perf_counter()
+            infer(features).numpy()
+            seconds += time.perf_counter() - started
+            sentences += int(features["length"].shape[0])
+    print(json.dumps({"sentences_per_second": sentences / seconds}))
+
+
+def learn(folder, minutes):
+    """Trains for a while and keeps the weights, so that decoding ends where it should."""
+    model = make_model(folder)
+    dataset = model.examples_inputter.make_training_dataset(
+        os.path.join(folder, "train.source"),
+        os.path.join(folder, "train.target"),
+        batch_size=BATCH,
+        length_bucket_width=1,
+        maximum_features_length=100,
+        maximum_labels_length=100,
+        shuffle_buffer_size=30000,
+    )
+    optimizer = tf.keras.optimizers.Adam(0.001)
+
+    @tf.function(input_signature=dataset.element_spec)
+    def step(features, labels):
+        with tf.GradientTape() as tape:
+            outputs, _ = model(features, labels, training=True)
+            loss, _, tokens = model.compute_loss(outputs, labels, training=True)
+            loss /= tf.cast(tokens, loss.dtype)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
+    started = time.time()
+    for features, labels in dataset.repeat():
+        step(features, labels)
+        if time.time() - started > 60 * minutes:
+            break
+    folder = os.path.join(folder, "opennmt")
+    tf.train.CheckpointManager(tf.train.Checkpoint(model=model), folder, max_to_keep=1).save()
+
+
+if __name__ == "__main__":
+    action, where, number = sys.argv[1:]
+    {"train": train, "decode": decode, "learn": learn}[action](where, int(number))
