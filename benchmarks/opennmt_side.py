@@ -2,6 +2,7 @@
 
     pip install 'OpenNMT-tf[tensorflow]==2.32.0'      # Python 3.10, a fresh environment
     python opennmt_side.py train FOLDER STEPS         # prints target tokens a second
+    python opennmt_side.py learn FOLDER MINUTES       # trains, for decoding
     python opennmt_side.py decode FOLDER BEAM         # prints sentences a second
 
 FOLDER holds `vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of
@@ -15,10 +16,10 @@ import time
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-import numpy as np  # noqa: E402
-import opennmt  # noqa: E402
-import tensorflow as tf  # noqa: E402
-import tensorflow_addons as tfa  # noqa: E402
+import keras
+import opennmt
+import tensorflow as tf
+import tensorflow_addons as tfa
 
 UNITS = 256
 BATCH = 64
@@ -34,14 +35,14 @@ def make_model(folder):
         source_inputter=inputter(),
         target_inputter=inputter(),
         encoder=opennmt.encoders.RNNEncoder(
-            1, UNITS, bidirectional=True, dropout=0.0, cell_class=tf.keras.layers.GRUCell
+            1, UNITS, bidirectional=True, dropout=0.0, cell_class=keras.layers.GRUCell
         ),
         decoder=opennmt.decoders.AttentionalRNNDecoder(
             1,
             UNITS,
             bridge_class=opennmt.layers.DenseBridge,
             attention_mechanism_class=tfa.seq2seq.BahdanauAttention,
-            cell_class=tf.keras.layers.GRUCell,
+            cell_class=keras.layers.GRUCell,
             dropout=0.0,
         ),
     )
@@ -51,8 +52,8 @@ def make_model(folder):
     return model
 
 
-def train(folder, steps):
-    """Times training steps after the first ones; tells the median rate."""
+def training(folder):
+    """The model, its batches, and a step that gives the number of target tokens."""
     model = make_model(folder)
     dataset = model.examples_inputter.make_training_dataset(
         os.path.join(folder, "train.source"),
@@ -63,7 +64,7 @@ def train(folder, steps):
         maximum_labels_length=100,
         shuffle_buffer_size=30000,
     )
-    optimizer = tf.keras.optimizers.Adam(0.001)
+    optimizer = keras.optimizers.Adam(0.001)
 
     @tf.function(input_signature=dataset.element_spec)
     def step(features, labels):
@@ -73,18 +74,34 @@ def train(folder, steps):
             loss /= tf.cast(tokens, loss.dtype)
         variables = model.trainable_variables
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
-        return loss, tokens
+        return tokens
 
-    rates = []
-    for number, (features, labels) in enumerate(dataset):
+    return model, dataset, step
+
+
+def train(folder, steps):
+    """Times training steps after the first ten."""
+    _, dataset, step = training(folder)
+    tokens = seconds = 0.0
+    for number, (features, labels) in enumerate(dataset.repeat().take(steps + 10)):
         started = time.perf_counter()
-        _, tokens = step(features, labels)
-        tokens = float(tokens)
-        rates.append((tokens, time.perf_counter() - started))
-        if number >= steps + 10:
+        count = float(step(features, labels))
+        if number >= 10:
+            seconds += time.perf_counter() - started
+            tokens += count
+    print(json.dumps({"tokens_per_second": tokens / seconds}))
+
+
+def learn(folder, minutes):
+    """Trains for a while and keeps the weights, so that decoding ends where it should."""
+    model, dataset, step = training(folder)
+    started = time.time()
+    for features, labels in dataset.repeat():
+        step(features, labels)
+        if time.time() - started > 60 * minutes:
             break
-    measured = np.array(rates[10:])
-    print(json.dumps({"tokens_per_second": measured[:, 0].sum() / measured[:, 1].sum()}))
+    folder = os.path.join(folder, "opennmt")
+    tf.train.CheckpointManager(tf.train.Checkpoint(model=model), folder, max_to_keep=1).save()
 
 
 def decode(folder, beam):
@@ -103,8 +120,7 @@ def decode(folder, beam):
         _, predictions = model(features)
         return predictions["tokens"]
 
-    seconds, sentences = 0.0, 0
-    for repeat in range(2):
+    for _ in range(2):
         seconds, sentences = 0.0, 0
         for features in dataset:
             started = time.perf_counter()
@@ -112,39 +128,6 @@ def decode(folder, beam):
             seconds += time.perf_counter() - started
             sentences += int(features["length"].shape[0])
     print(json.dumps({"sentences_per_second": sentences / seconds}))
-
-
-def learn(folder, minutes):
-    """Trains for a while and keeps the weights, so that decoding ends where it should."""
-    model = make_model(folder)
-    dataset = model.examples_inputter.make_training_dataset(
-        os.path.join(folder, "train.source"),
-        os.path.join(folder, "train.target"),
-        batch_size=BATCH,
-        length_bucket_width=1,
-        maximum_features_length=100,
-        maximum_labels_length=100,
-        shuffle_buffer_size=30000,
-    )
-    optimizer = tf.keras.optimizers.Adam(0.001)
-
-    @tf.function(input_signature=dataset.element_spec)
-    def step(features, labels):
-        with tf.GradientTape() as tape:
-            outputs, _ = model(features, labels, training=True)
-            loss, _, tokens = model.compute_loss(outputs, labels, training=True)
-            loss /= tf.cast(tokens, loss.dtype)
-        variables = model.trainable_variables
-        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
-        return loss
-
-    started = time.time()
-    for features, labels in dataset.repeat():
-        step(features, labels)
-        if time.time() - started > 60 * minutes:
-            break
-    folder = os.path.join(folder, "opennmt")
-    tf.train.CheckpointManager(tf.train.Checkpoint(model=model), folder, max_to_keep=1).save()
 
 
 if __name__ == "__main__":

@@ -49,9 +49,7 @@ class EncoderDecoder(keras.Model):
             "tied": tied,
         }
         if tied not in ("none", "output", "all"):
-            raise ValueError(
-                f"`tied` must be 'none', 'output' or 'all'. Received: tied={tied!r}."
-            )
+            raise ValueError(f"`tied` must be 'none', 'output' or 'all'. Received: tied={tied!r}.")
         if tied == "all" and source_size != target_size:
             raise ValueError(
                 "`tied='all'` needs one vocabulary for both sides. "

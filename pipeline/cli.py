@@ -78,7 +78,7 @@ def _run_command(name: str, arguments: Sequence[str]) -> int:
     command = importlib.import_module(f"pairloom.pipeline.commands.{name}")
     parser = argparse.ArgumentParser(
         prog=f"pairloom {name}",
-        description=f"{COMMANDS[name].capitalize()}.",
+        description=f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)

@@ -6,6 +6,7 @@ of core TensorFlow and TF-Text ops alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 
@@ -30,8 +31,8 @@ class SearchSettings:
 class LengthBuckets:
     """Names for source lengths: `labels[i]` where `i` bounds are smaller than the length."""
 
-    bounds: Sequence[int]
-    labels: Sequence[str]
+    bounds: Sequence[int] = ()
+    labels: Sequence[str] = ()
 
 
 class ServedModel(tf.Module):
@@ -43,7 +44,7 @@ class ServedModel(tf.Module):
         source: The input field's name.
         target: The output field's name.
         search: How to search.
-        buckets: For slicing an evaluation by length; None: no such signature.
+        buckets: For slicing an evaluation by length; without bounds there is no such signature.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class ServedModel(tf.Module):
         source: str,
         target: str,
         search: SearchSettings,
-        buckets: LengthBuckets | None = None,
+        buckets: LengthBuckets = LengthBuckets(),
     ):
         super().__init__(name="served_model")
         # Keras tracks its weights as copies that the signatures do not read: what a server that
@@ -79,7 +80,7 @@ class ServedModel(tf.Module):
             "score": (self.score, [strings, targets]),
             "evaluate": (self.evaluate, [examples]),
         }
-        if self._buckets is not None and self._buckets.bounds:
+        if self._buckets.bounds:
             wanted["length_bucket"] = (self.length_bucket, [examples])
         with portable_kernels():
             return {
@@ -101,6 +102,7 @@ class ServedModel(tf.Module):
         """`predict`, with tokens and `attention (batch, target_time, source_time)`."""
         source_ids = self._source_ids(source)
         found = self._search_ids(source_ids, nbest=1, with_weights=True)
+        weights: Any = found.weights
         ids = _without_end(found.ids[:, 0])
         time = tf.maximum(tf.reduce_max(tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)), 0)
         return {
@@ -108,7 +110,7 @@ class ServedModel(tf.Module):
             "score": found.scores[:, 0],
             "source_tokens": self.source_subwords.pieces(source_ids),
             "target_tokens": self.target_subwords.pieces(ids[:, :time]),
-            "attention": tf.cast(found.weights[:, 0, :time], tf.float32)
+            "attention": tf.cast(weights[:, 0, :time], tf.float32)
             * tf.cast(ids[:, :time] != 0, tf.float32)[..., None],
         }
 
@@ -137,8 +139,7 @@ class ServedModel(tf.Module):
             "token_scores": token_scores,
             "source_tokens": self.source_subwords.pieces(source_ids),
             "target_tokens": self.target_subwords.pieces(labels),
-            "attention": tf.cast(weights, tf.float32)
-            * tf.cast(labels != 0, tf.float32)[..., None],
+            "attention": tf.cast(weights, tf.float32) * tf.cast(labels != 0, tf.float32)[..., None],
         }
 
     def evaluate(self, examples):
@@ -166,7 +167,7 @@ class ServedModel(tf.Module):
 
     def _search_ids(self, source_ids, nbest: int, with_weights: bool = False) -> Hypotheses:
         settings = self._settings
-        common = {
+        common: dict[str, Any] = {
             "max_length": settings.max_length,
             "length_penalty": settings.length_penalty,
             "begin_id": BOS,

@@ -21,8 +21,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
     def __init__(self, peak: float, warmup_steps: int, decay: str, total_steps: int):
         if decay not in ("none", "rsqrt", "linear", "cosine"):
             raise ValueError(
-                "`decay` must be 'none', 'rsqrt', 'linear' or 'cosine'. "
-                f"Received: decay={decay!r}."
+                f"`decay` must be 'none', 'rsqrt', 'linear' or 'cosine'. Received: decay={decay!r}."
             )
         self.peak = peak
         self.warmup_steps = warmup_steps

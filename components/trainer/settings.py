@@ -22,7 +22,7 @@ class TrainingSettings:
     batch_tokens: int = 2048
     learning_rate: float = 0.001
     warmup_steps: int = 200
-    decay: str = "rsqrt"
+    decay: str = "cosine"
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     accumulate: int = 1

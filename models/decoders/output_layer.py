@@ -34,9 +34,7 @@ class OutputLayer(keras.layers.Layer):
                 initializer="glorot_uniform",
                 name="kernel",
             )
-        self.bias = self.add_weight(
-            shape=(self.vocabulary_size,), initializer="zeros", name="bias"
-        )
+        self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")
 
     @property
     def table(self):

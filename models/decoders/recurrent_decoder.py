@@ -91,7 +91,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.units = units
         self.embedding = embedding or keras.layers.Embedding(vocabulary_size, embedding_units)
         self.cells = [make_cell(cell, units) for _ in range(layers)]
-        self.attention = None
+        self.attention: keras.layers.Layer | None = None
         self.feature_units = units
         if context == "attention":
             self.attention = SoftAttention(make_score(score, units))
@@ -144,14 +144,13 @@ class RecurrentDecoder(keras.layers.Layer):
 
     def initial_state(self, memory: Memory, beams: int = 1) -> dict[str, Any]:
         """The state before the first step, each tensor `(batch, beams, ...)`."""
-        parts, start = [], 0
+        start = 0
         bridged = self.bridge(memory.summary)
-        for cell in self.cells:
-            widths = state_sizes(cell)
-            parts.append([])
-            for width in widths:
+        parts: list[list[Any]] = [[] for _ in self.cells]
+        for cell, states in zip(self.cells, parts):
+            for width in state_sizes(cell):
                 part = bridged[:, None, start : start + width]
-                parts[-1].append(ops.repeat(part, beams, axis=1))
+                states.append(ops.repeat(part, beams, axis=1))
                 start += width
         fed = ops.zeros((ops.shape(bridged)[0], beams, self.feature_units), dtype=bridged.dtype)
         return {"cells": parts, "fed": fed}
@@ -203,7 +202,8 @@ class RecurrentDecoder(keras.layers.Layer):
         _, (features, weights) = scan(stepper, state, known, dtypes, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
-            features, weights = self._ask(features, memory)
+            context, weights = self._ask(features, memory)
+            features = ops.concatenate([context, features], -1)
         else:
             weights = ops.transpose(ops.squeeze(weights, 2), (1, 0, 2))
         if not self.feeds:
@@ -249,10 +249,10 @@ class RecurrentDecoder(keras.layers.Layer):
                 arising.append(state["fed"])
             if arising:
                 projected = projected + multiply("arising", ops.concatenate(arising, -1))
-            cells = []
-            for number, (cell_step, old) in enumerate(zip(steppers, state["cells"])):
-                if number:
-                    projected = multiply(f"{number}.input", hidden) + biases[number - 1]
+            hidden, states = steppers[0](projected, state["cells"][0], of_cell(0, multiply))
+            cells = [states]
+            for number, (cell_step, old) in enumerate(zip(steppers[1:], state["cells"][1:]), 1):
+                projected = multiply(f"{number}.input", hidden) + biases[number - 1]
                 hidden, states = cell_step(projected, old, of_cell(number, multiply))
                 cells.append(states)
             seen = hidden
@@ -271,18 +271,13 @@ class RecurrentDecoder(keras.layers.Layer):
         return step
 
     def _ask(self, query, memory: Memory):
-        """`query (batch, queries, units)` to `[context, query]` and weights."""
-        context, weights = self.attention(
-            query, memory.states, memory_mask=memory.mask, keys=memory.keys
-        )
-        return ops.concatenate([context, query], -1), weights
+        """`query (batch, queries, units)` to its context and weights."""
+        assert self.attention is not None
+        return self.attention(query, memory.states, memory_mask=memory.mask, keys=memory.keys)
 
     def _ask_flat(self, query, memory: Memory, beams: int):
-        """`query (batch * beams, units)` to context of the same rows, and `(batch, beams, time)`."""
-        query = ops.reshape(query, (-1, beams, self.units))
-        context, weights = self.attention(
-            query, memory.states, memory_mask=memory.mask, keys=memory.keys
-        )
+        """`query (batch * beams, units)` to context, row by row, and `(batch, beams, time)`."""
+        context, weights = self._ask(ops.reshape(query, (-1, beams, self.units)), memory)
         return ops.reshape(context, (-1, context.shape[-1])), weights
 
     def _read_out(self, seen):

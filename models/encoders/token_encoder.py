@@ -60,6 +60,7 @@ class TokenEncoder(keras.layers.Layer):
             "embedding_units": embedding_units,
             "dropout": dropout,
         }
+        self.units = units
         self.embedding = embedding or keras.layers.Embedding(vocabulary_size, embedding_units)
         self.dropout = keras.layers.Dropout(dropout)
         width = units // 2 if bidirectional else units
@@ -74,7 +75,7 @@ class TokenEncoder(keras.layers.Layer):
         width = self.embedding.output_dim
         for recurrence in self.recurrences:
             recurrence.build((*ids_shape, width))
-            width = self.settings["units"]
+            width = self.units
 
     def call(self, ids, training=False):
         mask = ops.not_equal(ids, 0)
@@ -85,7 +86,7 @@ class TokenEncoder(keras.layers.Layer):
         return Memory(outputs, mask, ops.concatenate(states, -1))
 
     def compute_output_shape(self, ids_shape):
-        units = self.settings["units"]
+        units = self.units
         summary = units * len(state_sizes(self.recurrences[-1].cell))
         return Memory((*ids_shape, units), tuple(ids_shape), (ids_shape[0], summary))
 

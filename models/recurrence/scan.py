@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
-from keras import ops, tree
+from keras import ops
 
 from pairloom.models.product import product
 

@@ -191,8 +191,9 @@ def _drop_done(loop: _Loop, beams: int, nbest: int, longest: tf.Tensor) -> _Loop
     # Log probabilities are negative and only fall: no hypothesis can score above this.
     bound = loop.log_probability[:, 0] / longest
     done = (count >= beams) | (bound <= worst)
-    group = (loop.active, loop.ids, loop.log_probability, loop.coverage, loop.state, loop.memory)
-    return _Loop(*keep_active(~done, group), *loop[6:])
+    names = ("active", "ids", "log_probability", "coverage", "state", "memory")
+    kept = keep_active(~done, {name: getattr(loop, name) for name in names})
+    return loop._replace(**kept)
 
 
 def _finish_the_rest(loop: _Loop, steps: tf.Tensor, length_penalty: float) -> _Loop:
@@ -203,9 +204,7 @@ def _finish_the_rest(loop: _Loop, steps: tf.Tensor, length_penalty: float) -> _L
     finished = tf.gather(loop.finished_scores, loop.active)
     scores = tf.concat([finished, cut_off], 1)
     # The cut-off ones are sorted already, so ties this far down keep their order.
-    rank = tf.concat(
-        [tf.where(finished > _NEVER, finished, 4 * _NEVER), cut_off + 2 * _NEVER], 1
-    )
+    rank = tf.concat([tf.where(finished > _NEVER, finished, 4 * _NEVER), cut_off + 2 * _NEVER], 1)
     order = tf.math.top_k(rank, beams).indices
     beam_numbers = tf.broadcast_to(tf.range(beams), tf.shape(loop.ids))
     at = tf.concat(

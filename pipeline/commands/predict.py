@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the model's name (default: the only one that `pairloom serve` serves)",
     )
     parser.add_argument("--explain", action="store_true", help="show the attention as a heat map")
+    parser.add_argument(
+        "--picture", metavar="FILE", help="draw the attention of one text into a PNG file"
+    )
     parser.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds (default: 30)")
 
@@ -34,7 +37,9 @@ def run(args: argparse.Namespace) -> int:
     from pairloom.serving.client import Client
 
     with Client(args.address, model=args.model, timeout=args.timeout) as client:
-        if args.explain:
+        if args.picture:
+            draw(client, texts, args.picture)
+        elif args.explain:
             print_explained(client, texts)
         elif args.nbest:
             for text, answers in zip(texts, client.nbest(texts)):
@@ -60,6 +65,23 @@ def given_texts(words: list[str]) -> list[str]:
     if not texts:
         raise UserError('Expected a text to ask about, as in `pairloom predict "hello"`.')
     return texts
+
+
+def draw(client: "Client", texts: list[str], path: str) -> None:
+    """Answers one text and draws its attention.
+
+    Raises:
+        UserError: there are several texts.
+    """
+    if len(texts) != 1:
+        raise UserError(f"Expected one text with --picture. Received {len(texts)}.")
+    from pairloom.serving.picture import save_heatmap
+
+    [answer] = client.explain(texts)
+    title = f"{texts[0]} → {answer.text}"
+    save_heatmap(path, answer.attention, answer.source_tokens, answer.target_tokens, title)
+    print(answer.text)
+    print(f"Drew {path}.")
 
 
 def print_explained(client: "Client", texts: list[str]) -> None:

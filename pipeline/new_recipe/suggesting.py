@@ -9,6 +9,8 @@ _UNSPACED = {"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"}
 _FEW_WORDS = 300
 # Ids that every vocabulary has: four special ones and the 256 bytes.
 _RESERVED = 260
+_FEWEST_STEPS = 2000
+_MOST_EPOCHS = 200
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def suggest(look: FilesLook) -> Suggestion:
         source = target = VocabularyChoice("bpe", max(source.size, target.size), why)
     units, epochs, batch_tokens = _by_size(look.pairs)
     steps = max(1, look.pairs * max(2, look.target.words[0]) // batch_tokens)
+    # A few passes over few pairs are too few steps to learn anything.
+    epochs = max(epochs, min(_MOST_EPOCHS, -(-_FEWEST_STEPS // steps)))
     return Suggestion(
         source=source,
         target=target,
@@ -67,7 +71,7 @@ def suggest(look: FilesLook) -> Suggestion:
         dropout=0.3 if look.pairs < 100_000 else 0.2,
         epochs=epochs,
         batch_tokens=batch_tokens,
-        warmup_steps=min(1000, max(20, steps // 2)),
+        warmup_steps=min(1000, max(100, steps // 2)),
         held_out=_held_out(look.pairs),
         max_length=_max_length(look.target, target),
         metrics=_metrics(target),

@@ -110,9 +110,9 @@ def _training(suggestion: Suggestion) -> list[str]:
         f"  epochs: {suggestion.epochs}",
         "  minutes: 0    # stop after so many minutes; 0 is no limit",
         f"  batch_tokens: {suggestion.batch_tokens}",
-        "  learning_rate: 0.001",
+        "  learning_rate: 0.002",
         f"  warmup_steps: {suggestion.warmup_steps}",
-        "  early_stopping: {metric: loss, patience: 5}",
+        "  early_stopping: {metric: loss, patience: 10}",
     ]
 
 

@@ -120,7 +120,7 @@ class Training:
     batch_tokens: int = setting(2048, at_least=1)
     learning_rate: float = setting(0.001, above=0)
     warmup_steps: int = setting(200, at_least=0)
-    decay: Literal["none", "rsqrt", "linear", "cosine"] = "rsqrt"
+    decay: Literal["none", "rsqrt", "linear", "cosine"] = "cosine"
     label_smoothing: float = setting(0.1, at_least=0, below=1)
     clip_norm: float = setting(1.0, at_least=0)
     accumulate: int = setting(1, at_least=1)

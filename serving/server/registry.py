@@ -266,7 +266,8 @@ class Registry:
         record.tried = look
         wait = min(_LONGEST_RETRY_WAIT, max(self._quiet, 1.0) * 2 ** min(record.failures - 1, 10))
         record.retry_at = time.monotonic() + wait
-        code = Code(getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN))
+        number = getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN)
+        code = Code(int(number or Code.UNKNOWN))
         message = str(getattr(error, "message", None) or error or type(error).__name__)
         message = " ".join(message.split())[:500]
         self._set(record, State.END, code, message)

@@ -3,7 +3,6 @@ import pytest
 import tensorflow as tf
 
 
-
 def write_pairs(path, pairs):
     """Writes `(source ids, target ids)` pairs as Transform does."""
     with tf.io.TFRecordWriter(str(path), tf.io.TFRecordOptions("GZIP")) as writer:

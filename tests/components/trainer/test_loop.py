@@ -208,7 +208,9 @@ def test_tensorboard_logs_are_written(pair_files, tmp_path):
         log_folder=str(tmp_path / "logs"),
     ).run()
     (events,) = (tmp_path / "logs").iterdir()
-    tags = {v.tag for e in tf.compat.v1.train.summary_iterator(str(events)) for v in e.summary.value}
+    tags = {
+        v.tag for e in tf.compat.v1.train.summary_iterator(str(events)) for v in e.summary.value
+    }
     assert "eval_loss" in tags
 
 

@@ -34,7 +34,9 @@ def test_padding_never_changes_the_context():
     attention = SoftAttention(AdditiveScore(7))
     context, weights = attend(attention)
     junk = np.concatenate([np.where(MASK[..., None], MEMORY, 1e3), np.full((3, 2, 6), 1e3)], 1)
-    padded, padded_weights = attend(attention, junk.astype("float32"), np.pad(MASK, [(0, 0), (0, 2)]))
+    padded, padded_weights = attend(
+        attention, junk.astype("float32"), np.pad(MASK, [(0, 0), (0, 2)])
+    )
     np.testing.assert_allclose(padded, context, atol=1e-5)
     np.testing.assert_allclose(padded_weights[..., :5], weights, atol=1e-6)
 

@@ -12,9 +12,7 @@ def running_total(state, inputs, multiply):
 
 def test_scan_carries_the_state_and_stacks_the_outputs():
     inputs = np.array([[1.0], [2.0], [3.0]], "float32")
-    state, (totals, doubles) = scan(
-        running_total, tf.zeros([1]), inputs, ("float32", "float32")
-    )
+    state, (totals, doubles) = scan(running_total, tf.zeros([1]), inputs, ("float32", "float32"))
     np.testing.assert_allclose(state, [6.0])
     np.testing.assert_allclose(totals, [[1.0], [3.0], [6.0]])
     np.testing.assert_allclose(doubles, 2 * inputs)
@@ -46,7 +44,9 @@ def test_gradients_flow_through_every_step():
 def test_scan_keeps_static_shapes_in_a_graph(time):
     @tf.function
     def run(inputs):
-        _, (outputs,) = scan(lambda s, x, _: (s + x, (s + x,)), tf.zeros([2, 3]), inputs, ("float32",))
+        _, (outputs,) = scan(
+            lambda s, x, _: (s + x, (s + x,)), tf.zeros([2, 3]), inputs, ("float32",)
+        )
         return outputs
 
     assert run.get_concrete_function(tf.TensorSpec([time, 2, 3])).output_shapes == (time, 2, 3)

@@ -61,9 +61,7 @@ def empty_memory(batch):
 @pytest.mark.parametrize("seed", range(4))
 def test_one_beam_is_greedy(seed):
     model = make_model(seed)
-    greedy = greedy_search(
-        model.decoder, model.encoder(SOURCE), max_length=8, with_weights=True
-    )
+    greedy = greedy_search(model.decoder, model.encoder(SOURCE), max_length=8, with_weights=True)
     one = beam(model, beams=1, with_weights=True)
     np.testing.assert_array_equal(one.ids, greedy.ids)
     np.testing.assert_array_equal(one.lengths, greedy.lengths)

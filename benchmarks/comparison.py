@@ -1,0 +1,234 @@
+"""pairloom beside OpenNMT-tf 2.32: training and decoding on Multi30k, in one run.
+
+    python -m venv /tmp/onmt && /tmp/onmt/bin/pip install 'OpenNMT-tf[tensorflow]==2.32.0'
+    .venv/bin/python benchmarks/comparison.py path/to/multi30k --opennmt /tmp/onmt/bin/python
+
+Both sides: 8,000 joint subwords, a bidirectional GRU encoder and a GRU decoder of 256 units,
+additive attention with input feeding, batches of about 64 sentences, no dropout. Each measurement
+is repeated in turns, so that a machine whose speed wanders is the same for both.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+import sentencepiece
+import tensorflow as tf
+
+from pairloom.components.trainer.batches import read_pairs
+from pairloom.components.trainer.loop import TrainingLoop
+from pairloom.components.trainer.run import build_model
+from pairloom.components.trainer.settings import TrainingSettings
+from pairloom.models.text.subwords import Subwords
+from pairloom.serving.export import SearchSettings, ServedModel
+
+UNITS = 256
+SIZE = 8000
+BATCH = 64
+MODEL = {
+    "encoder": {
+        "type": "tokens",
+        "cell": "gru",
+        "units": UNITS,
+        "layers": 1,
+        "bidirectional": True,
+        "embedding": UNITS,
+        "dropout": 0.0,
+    },
+    "decoder": {
+        "type": "recurrent",
+        "cell": "gru",
+        "units": UNITS,
+        "layers": 1,
+        "context": "attention",
+        "score": "additive",
+        "style": "luong",
+        "input_feeding": True,
+        "embedding": UNITS,
+        "dropout": 0.0,
+    },
+    "tied": "none",
+}
+SPEC = {name: tf.io.RaggedFeature(tf.int64) for name in ("source", "target")}
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--opennmt", required=True, help="the Python of OpenNMT-tf's environment")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--minutes", type=int, default=4, help="of training before decoding")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subwords = prepare(args.data, folder)
+        loop = make_loop(folder)
+        rounds = []
+        for _ in range(args.rounds):
+            theirs = opennmt(args.opennmt, "train", folder, args.steps)["tokens_per_second"]
+            limit = arithmetic_limit()
+            ours = training_speed(loop, args.steps)
+            rounds.append((ours, theirs, limit))
+            print(
+                f"training: {ours:,.0f} beside {theirs:,.0f} tokens/s, limit {limit:,.0f}",
+                flush=True,
+            )
+        ours, theirs, limit = np.median(rounds, axis=0)
+        ratios = [a / b for a, b, _ in rounds]
+        print(
+            f"training, median: {ours:,.0f} tokens/s, OpenNMT-tf {theirs:,.0f}, "
+            f"ratio {np.median(ratios):.2f}, share of the limit {ours / limit:.0%}",
+            flush=True,
+        )
+
+        train_for(loop, args.minutes)
+        opennmt(args.opennmt, "learn", folder, args.minutes)
+        for beam in (1, 5):
+            rounds = []
+            for _ in range(args.rounds):
+                theirs = opennmt(args.opennmt, "decode", folder, beam)["sentences_per_second"]
+                rounds.append((decoding_speed(loop, subwords, args.data, beam), theirs))
+            ours, theirs = np.median(rounds, axis=0)
+            ratio = np.median([a / b for a, b in rounds])
+            print(
+                f"decoding, beam {beam}: {ours:.0f} sentences/s, OpenNMT-tf {theirs:.0f}, "
+                f"ratio {ratio:.2f}",
+                flush=True,
+            )
+
+
+def prepare(data: Path, folder: Path) -> Subwords:
+    """Writes the same subwords for both sides."""
+    sentencepiece.SentencePieceTrainer.train(
+        input=f"{data}/train.en,{data}/train.de",
+        model_prefix=str(folder / "joint"),
+        vocab_size=SIZE,
+        model_type="bpe",
+        pad_id=0,
+        unk_id=1,
+        bos_id=2,
+        eos_id=3,
+        byte_fallback=True,
+        minloglevel=2,
+    )
+    model = (folder / "joint.model").read_bytes()
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for split, name in (("train", "train"), ("eval", "val"), ("test", "test_2016_flickr")):
+        sides = [
+            (data / f"{name}.{language}").read_text().splitlines() for language in ("en", "de")
+        ]
+        with tf.io.TFRecordWriter(
+            str(folder / f"{split}.gz"), tf.io.TFRecordOptions("GZIP")
+        ) as writer:
+            for texts in zip(*sides):
+                features = {
+                    field: tf.train.Feature(
+                        int64_list=tf.train.Int64List(value=processor.encode(text))
+                    )
+                    for field, text in zip(("source", "target"), texts)
+                }
+                example = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(example.SerializeToString())
+        for field, lines in zip(("source", "target"), sides):
+            pieces = (" ".join(processor.encode(line, out_type=str)) for line in lines)
+            (folder / f"{split}.{field}").write_text("\n".join(pieces) + "\n")
+    names = [processor.id_to_piece(number) for number in range(4, SIZE)]
+    (folder / "vocabulary.txt").write_text("\n".join(["<blank>", "<s>", "</s>", *names]) + "\n")
+    return Subwords(model)
+
+
+def make_loop(folder: Path) -> TrainingLoop:
+    """Our side, as a recipe would make it."""
+    model = build_model(MODEL, SIZE, SIZE)
+    # 64 sentences of about 16 subwords.
+    settings = TrainingSettings(batch_tokens=BATCH * 16, label_smoothing=0.0, clip_norm=0.0)
+    train, held_out = (
+        read_pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
+        for split in ("train", "eval")
+    )
+    return TrainingLoop(model, settings, train, held_out, str(folder / "checkpoints"))
+
+
+def training_speed(loop: TrainingLoop, steps: int) -> float:
+    """Real target tokens a second."""
+    tokens = seconds = 0.0
+    for number, (source, target) in enumerate(loop._batches(0).take(steps + 5)):
+        started = time.perf_counter()
+        _, count = loop._train_step(source, target)
+        count = float(count)
+        if number >= 5:
+            seconds += time.perf_counter() - started
+            tokens += count
+    return tokens / seconds
+
+
+def train_for(loop: TrainingLoop, minutes: float) -> None:
+    """So that decoding ends where it should."""
+    started = time.time()
+    for epoch in range(1000):
+        for source, target in loop._batches(epoch):
+            loop._train_step(source, target)
+            if time.time() - started > 60 * minutes:
+                return
+
+
+def arithmetic_limit() -> float:
+    """Tokens a second if all were matrix products at the machine's best rate."""
+    square = tf.random.normal([1024, 1024])
+    multiply = tf.function(lambda x: x @ x)
+    multiply(square)
+    times = []
+    for _ in range(30):
+        started = time.perf_counter()
+        multiply(square).numpy()
+        times.append(time.perf_counter() - started)
+    half = UNITS // 2
+    decoder = UNITS * (3 * UNITS) * 3 + UNITS * UNITS + 2 * UNITS * UNITS
+    encoder = 2 * (UNITS * 3 * half + half * 3 * half) + UNITS * UNITS
+    operations = 6 * (UNITS * SIZE + decoder + encoder)
+    return 2 * 1024**3 / min(times) / operations
+
+
+def decoding_speed(loop: TrainingLoop, subwords: Subwords, data: Path, beam: int) -> float:
+    """Sentences a second through the SavedModel's function, batches of 64 in order of length."""
+    settings = SearchSettings(beam=beam, nbest=min(beam, 5), max_length=60)
+    fields = {"source": subwords, "target": subwords}
+    served = ServedModel(loop.model, fields, "source", "target", settings)
+    predict = served.signatures()["serving_default"]
+    lines = (data / "test_2016_flickr.en").read_text().splitlines()
+    lines.sort(key=lambda line: len(line.split()))
+    batches = [tf.constant(lines[i : i + BATCH]) for i in range(0, len(lines), BATCH)]
+    for batch in batches[:2]:
+        predict(source=batch)
+    started = time.perf_counter()
+    for batch in batches:
+        predict(source=batch)["target"].numpy()
+    return len(lines) / (time.perf_counter() - started)
+
+
+def opennmt(python: str, action: str, folder: Path, number: int) -> dict[str, float]:
+    """Runs OpenNMT-tf's side and reads what it prints."""
+    script = Path(__file__).with_name("opennmt_side.py")
+    result = subprocess.run(
+        [python, str(script), action, str(folder), str(number)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = result.stdout.strip().splitlines()
+    return json.loads(lines[-1]) if lines else {}
+
+
+if __name__ == "__main__":
+    main()

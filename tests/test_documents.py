@@ -1,0 +1,130 @@
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ASKS_A_SERVER = "Client("
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of one language, in their order."""
+    return [body for name, body in _FENCE.findall(path.read_text()) if name == language]
+
+
+def shell_commands(path: Path) -> list[str]:
+    """The commands of the shell blocks, a line each, without comments."""
+    lines = "".join(blocks(path, "sh")).splitlines()
+    return [command for line in lines if (command := line.partition("  #")[0].strip())]
+
+
+PYTHON_BLOCKS = [
+    pytest.param(block, id=f"{path.name}-{number}")
+    for path in DOCUMENTS
+    for number, block in enumerate(blocks(path, "python"))
+    if ASKS_A_SERVER not in block
+]
+WORDS = {
+    "a": "ein",
+    "the": "der",
+    "small": "kleiner",
+    "big": "grosser",
+    "dog": "hund",
+    "man": "mann",
+    "runs": "rennt",
+    "sleeps": "schlaeft",
+}
+
+
+@pytest.mark.parametrize("block", PYTHON_BLOCKS)
+def test_python_blocks_run(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "block", "exec"), {"__name__": "block"})
+
+
+def test_documents_link_to_what_is_there():
+    for path in DOCUMENTS:
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
+            assert "://" in link or (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_the_readme_s_make_targets_exist():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    wanted = [c.split()[1] for c in shell_commands(README) if c.startswith("make ")]
+    assert wanted and set(wanted) <= set(targets)
+
+
+@pytest.fixture(scope="module")
+def own_data(tmp_path_factory):
+    """A folder with two parallel files, as a reader of the README has them."""
+    folder = tmp_path_factory.mktemp("own_data")
+    names = sorted(WORDS)
+    # Every sentence of four words out of eight, in a fixed order that no seed decides.
+    sentences = [
+        [names[(k * 7 + i * 3) % 8], names[k % 8], names[(k // 8) % 8], names[(k // 64 + i) % 8]]
+        for k in range(512)
+        for i in range(2)
+    ]
+    (folder / "train.en").write_text("".join(" ".join(s) + "\n" for s in sentences))
+    (folder / "train.de").write_text(
+        "".join(" ".join(WORDS[word] for word in s) + "\n" for s in sentences)
+    )
+    return folder
+
+
+def run(command, folder):
+    result = subprocess.run(
+        command, shell=True, cwd=folder, env=environment(), capture_output=True, text=True
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def environment():
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def wait_for(port, process, seconds=90):
+    started = time.time()
+    while time.time() - started < seconds:
+        assert process.poll() is None, "the server has ended"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.3)
+    raise AssertionError(f"nothing listens on port {port}")
+
+
+@pytest.mark.slow
+def test_the_readme_s_commands_lead_from_files_to_an_answer_over_grpc(own_data):
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", 8500)) == 0:
+            pytest.skip("port 8500, which the README's commands use, is taken")
+    commands = [c for c in shell_commands(README) if c.startswith("pairloom ")]
+    serve = next(c for c in commands if c.startswith("pairloom serve"))
+    before, after = commands[: commands.index(serve)], commands[commands.index(serve) + 1 :]
+    assert [c.split()[1] for c in before + after] == ["new", "run", "predict", "runs"]
+
+    outputs = [run(command, own_data) for command in before]
+    assert "blessed" in outputs[1].lower() and "pushed" in outputs[1].lower()
+    server = subprocess.Popen(serve.split(), cwd=own_data, env=environment())
+    try:
+        wait_for(8500, server)
+        answer, runs = (run(command, own_data) for command in after)
+        assert answer.strip() == "ein kleiner hund"
+        assert "train-en-de" in runs
+        (asks,) = (b for b in blocks(README, "python") if ASKS_A_SERVER in b)
+        exec(compile(asks, "README", "exec"), {})
+        picture = run('pairloom predict "the man sleeps" --picture attention.png', own_data)
+        assert "der mann schlaeft" in picture and (own_data / "attention.png").exists()
+    finally:
+        server.terminate()
+        assert server.wait(60) == 0
