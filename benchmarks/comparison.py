@@ -22,7 +22,7 @@ import numpy as np
 import sentencepiece
 import tensorflow as tf
 
-from pairloom.components.trainer.batches import read_pairs
+from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import TrainingSettings
@@ -154,7 +154,7 @@ def make_loop(folder: Path) -> TrainingLoop:
     # 64 sentences of about 16 subwords.
     settings = TrainingSettings(batch_tokens=BATCH * 16, label_smoothing=0.0, clip_norm=0.0)
     train, held_out = (
-        read_pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
+        Pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
         for split in ("train", "eval")
     )
     return TrainingLoop(model, settings, train, held_out, str(folder / "checkpoints"))

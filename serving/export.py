@@ -35,6 +35,9 @@ class LengthBuckets:
     labels: Sequence[str] = ()
 
 
+NO_BUCKETS = LengthBuckets()
+
+
 class ServedModel(tf.Module):
     """The signatures around a model of one text input and one text output.
 
@@ -54,7 +57,7 @@ class ServedModel(tf.Module):
         source: str,
         target: str,
         search: SearchSettings,
-        buckets: LengthBuckets = LengthBuckets(),
+        buckets: LengthBuckets = NO_BUCKETS,
     ):
         super().__init__(name="served_model")
         # Keras tracks its weights as copies that the signatures do not read: what a server that

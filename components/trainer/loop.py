@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from pairloom.components.trainer.averages import Averages
-from pairloom.components.trainer.batches import in_batches
+from pairloom.components.trainer.batches import Pairs, in_batches
 from pairloom.components.trainer.fused_adam import FusedAdam
 from pairloom.components.trainer.objective import target_loss
 from pairloom.components.trainer.position import Position
@@ -41,8 +41,8 @@ class TrainingLoop:
     Args:
         model: Made and built inside `strategy.scope()`.
         settings: The recipe's `training` section.
-        train_pairs: As `read_pairs` gives them.
-        eval_pairs: The same, held out.
+        train_pairs: What to learn from.
+        eval_pairs: Held out.
         folder: For checkpoints; a training that finds its own there goes on from them.
         strategy: As `choose_strategy` gives it.
         bleu: Computes BLEU on held-out pairs, when early stopping watches it.
@@ -53,8 +53,8 @@ class TrainingLoop:
         self,
         model: EncoderDecoder,
         settings: TrainingSettings,
-        train_pairs: tf.data.Dataset,
-        eval_pairs: tf.data.Dataset,
+        train_pairs: Pairs,
+        eval_pairs: Pairs,
         folder: str,
         strategy: tf.distribute.Strategy | None = None,
         bleu: Callable[[], float] | None = None,
@@ -88,7 +88,6 @@ class TrainingLoop:
         self.position = Position()
         self.losses: list[float] = []
         self._evaluation: dict[str, float] = {}
-        self._stop = False
         self._checkpoints = tf.train.CheckpointManager(
             # Plain lists of variables: TensorFlow does not see the seeds of Keras's dropout.
             tf.train.Checkpoint(
@@ -112,15 +111,17 @@ class TrainingLoop:
         if self._checkpoints.latest_checkpoint:
             self._checkpoints.restore_or_initialize()
         try:
-            while not self._stop and self.position["epoch"] < self.settings.epochs:
+            while not self.position["ended"]:
                 self._run_epoch()
+                if self.position["epoch"] >= self.settings.epochs:
+                    self.position["ended"] = 1
         except KeyboardInterrupt:
             self._checkpoints.save(int(self.position["step"]))
             raise
-        if not self._evaluation:
+        self._checkpoints.save(int(self.position["step"]))
+        if not self._best.latest_checkpoint:
             self._evaluate()
-        if self._best.latest_checkpoint:
-            self._best.checkpoint.restore(self._best.latest_checkpoint).expect_partial()
+        self._best.checkpoint.restore(self._best.latest_checkpoint).expect_partial()
         return TrainingResult(
             steps=int(self.position["step"]),
             epochs=self.position["step"] / self.steps_per_epoch,
@@ -132,8 +133,8 @@ class TrainingLoop:
         done = int(self.position["batch"])
         batches = self._batches(int(self.position["epoch"])).skip(done)
         meter = _Meter()
+        started = time.perf_counter()
         for source, target in self.strategy.experimental_distribute_dataset(batches):
-            started = time.perf_counter()
             loss, tokens = (float(x) for x in self._train_step(source, target))
             if not math.isfinite(loss):
                 raise TrainingDivergedError(
@@ -141,13 +142,14 @@ class TrainingLoop:
                     "Try a smaller `training.learning_rate` or `training.clip_norm`, "
                     "or more `training.warmup_steps`."
                 )
-            seconds = time.perf_counter() - started
+            # From one step's end to the next: waiting for data is training time too.
+            started, seconds = time.perf_counter(), time.perf_counter() - started
             self.losses.append(loss / tokens)
             meter.add(loss, tokens, seconds)
             self._after_step(seconds)
             if meter.due():
                 self._report(meter)
-            if self._stop:
+            if self.position["ended"]:
                 return
         self.position["epoch"] += 1
         self.position["batch"] = 0
@@ -166,7 +168,7 @@ class TrainingLoop:
         if settings.checkpoint_every and step % settings.checkpoint_every == 0:
             self._checkpoints.save(step)
         if settings.minutes and position["seconds"] >= 60 * settings.minutes:
-            self._stop = True
+            position["ended"] = 1
             self._evaluate()
 
     def _train_all_replicas(self, source, target):
@@ -230,7 +232,7 @@ class TrainingLoop:
                 self.position["patience"] += 1
         self._log(self._evaluation)
         if early.patience and self.position["patience"] >= early.patience:
-            self._stop = True
+            self.position["ended"] = 1
 
     def _make_optimizer(self) -> keras.optimizers.Optimizer:
         settings = self.settings

@@ -13,9 +13,10 @@ class Position(tf.Module):
         seconds: Time spent in training.
         best: Best value of the watched metric, lower is better.
         patience: Evaluations since then.
+        ended: 1 once the training is over.
     """
 
-    NAMES = ("step", "epoch", "batch", "seconds", "best", "patience")
+    NAMES = ("step", "epoch", "batch", "seconds", "best", "patience", "ended")
 
     def __init__(self):
         super().__init__(name="position")

@@ -11,7 +11,7 @@ import tensorflow_transform as tft
 
 from pairloom.components.evaluator.buckets import bucket_labels
 from pairloom.components.metrics import corpus_score
-from pairloom.components.trainer.batches import in_batches, read_pairs
+from pairloom.components.trainer.batches import Pairs, in_batches
 from pairloom.components.trainer.devices import choose_strategy
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.settings import TrainingSettings
@@ -37,8 +37,8 @@ def run_fn(fn_args: Any) -> None:
     (source,) = (field for field in config["fields"] if field != target)
     subwords = read_subwords(tf.io.gfile.join(fn_args.transform_output, "subwords"))
     spec = tft.TFTransformOutput(fn_args.transform_output).transformed_feature_spec()
-    train_pairs = read_pairs(fn_args.train_files, spec, source, target)
-    eval_pairs = read_pairs(fn_args.eval_files, spec, source, target)
+    train_pairs = Pairs(fn_args.train_files, spec, source, target)
+    eval_pairs = Pairs(fn_args.eval_files, spec, source, target)
 
     keras.config.set_dtype_policy(settings.precision)
     try:
@@ -89,7 +89,7 @@ def build_model(model: Mapping[str, Any], source_size: int, target_size: int) ->
     return built
 
 
-def greedy_bleu(model: EncoderDecoder, pairs: tf.data.Dataset, subwords: Subwords) -> float:
+def greedy_bleu(model: EncoderDecoder, pairs: Pairs, subwords: Subwords) -> float:
     """Corpus BLEU of greedy answers to the first pairs, which is near enough to choose weights."""
 
     @tf.function(reduce_retracing=True)
@@ -99,7 +99,7 @@ def greedy_bleu(model: EncoderDecoder, pairs: tf.data.Dataset, subwords: Subword
 
     hypotheses: list[str] = []
     references: list[str] = []
-    for source, target in in_batches(pairs.take(_BLEU_PAIRS), 2048):
+    for source, target in in_batches(pairs, 2048, at_most=_BLEU_PAIRS):
         hypotheses += [text.decode(errors="replace") for text in answer(source).numpy()]
         references += [text.decode(errors="replace") for text in subwords.text(target).numpy()]
     return corpus_score("bleu", hypotheses, references)

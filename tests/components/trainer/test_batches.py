@@ -1,67 +1,92 @@
 import numpy as np
 import pytest
 
-from pairloom.components.trainer.batches import bucket_bounds, in_batches, read_pairs
+from pairloom.components.trainer import batches as batches_module
+from pairloom.components.trainer.batches import Pairs, bucket_bounds, in_batches
+
+
+def sources_of(count):
+    """The sources that the fixture wrote."""
+    random = np.random.default_rng(0)
+    return [random.integers(4, 12, random.integers(1, 7)).tolist() for _ in range(count)]
 
 
 @pytest.fixture
 def pairs(pair_files, spec):
-    return read_pairs(pair_files[0], spec, "source", "target")
+    return Pairs(pair_files[0], spec, "source", "target")
+
+
+def stream(pairs, batch_tokens=64, **settings):
+    return list(in_batches(pairs, batch_tokens, **settings).as_numpy_iterator())
 
 
 def rows(batches):
     """All pairs of all batches, without padding."""
     return sorted(
         (tuple(s[s > 0]), tuple(t[t > 0]))
-        for source, target in batches.as_numpy_iterator()
+        for source, target in batches
         for s, t in zip(source, target)
     )
 
 
-def test_a_pair_is_read_with_its_target_between_begin_and_end(pairs):
-    for source, target in pairs.take(20).as_numpy_iterator():
-        assert target[0] == 2 and target[-1] == 3
-        np.testing.assert_array_equal(target[1:-1], source[::-1])
+def test_a_target_stands_between_begin_and_end_and_next_to_its_source(pairs):
+    for source, target in stream(pairs, shuffle_seed=1):
+        for s, t in zip(source, target):
+            inner = t[t > 0]
+            assert inner[0] == 2 and inner[-1] == 3
+            np.testing.assert_array_equal(inner[1:-1], s[s > 0][::-1])
+            assert (t[len(inner) :] == 0).all()
 
 
-def test_every_pair_is_in_exactly_one_batch(pairs):
-    expected = sorted((tuple(s), tuple(t)) for s, t in pairs.as_numpy_iterator())
-    assert rows(in_batches(pairs, 64)) == expected
-    assert rows(in_batches(pairs, 64, shuffle_seed=3)) == expected
+@pytest.mark.parametrize("chunk", [7, 100, 10_000])
+def test_every_pair_is_in_exactly_one_batch(pairs, chunk, monkeypatch):
+    monkeypatch.setattr(batches_module, "_CHUNK", chunk)
+    monkeypatch.setattr(batches_module, "_PARSED_AT_ONCE", 3)
+    expected = [(tuple(source), (2, *source[::-1], 3)) for source in sources_of(400)]
+    assert rows(stream(pairs)) == sorted(expected)
+    assert rows(stream(pairs, shuffle_seed=3)) == sorted(expected)
+    assert rows(stream(pairs, shuffle_seed=3, fixed_shapes=True)) == sorted(expected)
 
 
-def test_a_batch_holds_no_more_tokens_than_asked_for(pairs):
-    for source, target in in_batches(pairs, 64, shuffle_seed=1).as_numpy_iterator():
+def test_a_batch_holds_no_more_than_asked_for(pairs):
+    for source, target in stream(pairs, shuffle_seed=1):
         assert source.size <= 64
-        assert (target[:, 1:-1] > 0).sum() <= 64
+        assert target[:, 1:].size <= 64 + len(target)
+
+
+def test_a_pair_longer_than_a_batch_is_a_batch_of_its_own(pairs):
+    assert all(len(source) == 1 for source, _ in stream(pairs, batch_tokens=1))
 
 
 def test_lengths_in_a_batch_are_alike(pairs):
-    for _, target in in_batches(pairs, 4096).as_numpy_iterator():
-        lengths = (target > 0).sum(1)
-        assert lengths.max() - lengths.min() <= 3
+    spreads = [np.ptp((target > 0).sum(1)) for _, target in stream(pairs, shuffle_seed=1)]
+    assert np.mean(spreads) < 1
 
 
 def test_the_same_seed_gives_the_same_batches(pairs):
-    def stream(seed):
-        return [s.tolist() for s, _ in in_batches(pairs, 64, shuffle_seed=seed).as_numpy_iterator()]
+    def sources(seed):
+        return [source.tolist() for source, _ in stream(pairs, shuffle_seed=seed)]
 
-    assert stream(1) == stream(1)
-    assert stream(1) != stream(2)
-
-
-def test_fixed_shapes_are_few(pairs):
-    shapes = {
-        (source.shape, target.shape)
-        for source, target in in_batches(
-            pairs, 64, shuffle_seed=1, fixed_shapes=True
-        ).as_numpy_iterator()
-    }
-    assert 0 < len(shapes) <= 4
+    assert sources(1) == sources(1)
+    assert sources(1) != sources(2)
 
 
-def test_bounds_rise_to_the_size_of_a_batch():
-    bounds = bucket_bounds(2048)
+def test_neighbouring_batches_differ_in_length(pairs):
+    lengths = [source.shape[1] for source, _ in stream(pairs, shuffle_seed=1)]
+    assert lengths != sorted(lengths)
+
+
+def test_at_most_so_many_pairs_are_taken(pairs):
+    assert len(rows(stream(pairs, at_most=37))) == 37
+
+
+def test_fixed_shapes_have_few_lengths(pairs):
+    batches = stream(pairs, shuffle_seed=1, fixed_shapes=True)
+    assert len({(source.shape[1], target.shape[1]) for source, target in batches}) <= 3
+
+
+def test_bounds_rise_to_the_longest():
+    bounds = bucket_bounds(300)
     assert bounds == sorted(set(bounds))
-    assert bounds[-1] < 2048 <= bounds[-1] * 1.2
-    assert len(bounds) < 70
+    assert bounds[-2] < 300 <= bounds[-1]
+    assert len(bounds) < 50

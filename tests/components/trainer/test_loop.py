@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from pairloom.components.trainer import progress
-from pairloom.components.trainer.batches import read_pairs
+from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.loop import TrainingDivergedError, TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import EarlyStopping, TrainingSettings
@@ -34,7 +34,7 @@ SETTINGS = TrainingSettings(
 
 def make_loop(pair_files, folder, model=MODEL, **settings):
     keras.utils.set_random_seed(1)
-    train, held_out = (read_pairs(files, SPEC, "source", "target") for files in pair_files)
+    train, held_out = (Pairs(files, SPEC, "source", "target") for files in pair_files)
     return TrainingLoop(
         build_model(model, 12, 12),
         dataclasses.replace(SETTINGS, **settings),
@@ -63,10 +63,6 @@ def test_the_same_seed_gives_the_same_losses(pair_files, tmp_path):
     second.run()
     assert first.losses[:50] == second.losses[:50]
     assert len(first.losses) >= 50
-
-
-class Interrupt(Exception):
-    pass
 
 
 def test_a_resumed_training_is_the_training_that_was_never_stopped(pair_files, tmp_path):
@@ -143,6 +139,15 @@ def test_early_stopping_keeps_the_best_weights(pair_files, tmp_path):
     np.testing.assert_array_equal(weights_of(loop), before)
 
 
+def test_a_finished_training_is_not_gone_on_with(pair_files, tmp_path):
+    first = make_loop(pair_files, tmp_path / "checkpoints", epochs=1)
+    first.run()
+    again = make_loop(pair_files, tmp_path / "checkpoints", epochs=1)
+    assert again.run().steps == first.steps_per_epoch
+    assert again.losses == []
+    np.testing.assert_array_equal(weights_of(again), weights_of(first))
+
+
 def test_a_time_limit_ends_the_training(pair_files, tmp_path):
     loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=10_000, minutes=0.05)
     result = loop.run()
@@ -198,7 +203,7 @@ def test_progress_reaches_the_listener(pair_files, tmp_path, monkeypatch):
 
 
 def test_tensorboard_logs_are_written(pair_files, tmp_path):
-    train, held_out = (read_pairs(files, SPEC, "source", "target") for files in pair_files)
+    train, held_out = (Pairs(files, SPEC, "source", "target") for files in pair_files)
     TrainingLoop(
         build_model(MODEL, 12, 12),
         dataclasses.replace(SETTINGS, epochs=1),
@@ -229,7 +234,7 @@ files = ([sys.argv[2]], [sys.argv[3]])
 losses = []
 for number, chosen in enumerate([strategy, tf.distribute.get_strategy()]):
     keras.utils.set_random_seed(1)
-    train, held_out = (test_loop.read_pairs(f, test_loop.SPEC, "source", "target") for f in files)
+    train, held_out = (test_loop.Pairs(f, test_loop.SPEC, "source", "target") for f in files)
     with chosen.scope():
         built = test_loop.build_model(model, 12, 12)
     settings = dataclasses.replace(test_loop.SETTINGS, epochs=1, clip_norm=0.0)
