@@ -20,6 +20,7 @@ _COLORS = (
     ("█", 208),
 )
 _WIDEST_TOKEN = 12
+WORD_MARK = "▁"
 _NARROWEST_COLUMN = 4
 
 
@@ -63,8 +64,8 @@ def heatmap(
     if 0 in expected:
         return ""
     width = max(width or shutil.get_terminal_size().columns, 12)
-    rows = [printable(token) for token in target_tokens]
-    columns = [printable(token) for token in source_tokens]
+    rows = [printable(token) for token in without_word_marks(target_tokens)]
+    columns = [printable(token) for token in without_word_marks(source_tokens)]
     margin = min(max(map(display_width, rows)), max(_WIDEST_TOKEN, width // 4), width - 6)
     rows = [_fit(token, margin) for token in rows]
     sizes = _column_sizes(columns, width - margin - 1)
@@ -87,6 +88,16 @@ def heatmap(
 def display_width(text: str) -> int:
     """Terminal columns that a text takes: Asian wide characters two, combining marks none."""
     return sum(map(_character_width, text))
+
+
+def without_word_marks(tokens: Sequence[str]) -> list[str]:
+    """Tokens of which each is a whole word, without SentencePiece's mark; others as they are.
+
+    `["▁AA", "▁R"]` becomes `["AA", "R"]`; in `["▁new", "er"]` the mark tells where words begin.
+    """
+    if tokens and all(len(token) > 1 and token[0] == WORD_MARK for token in tokens):
+        return [token[1:] for token in tokens]
+    return list(tokens)
 
 
 def printable(text: str) -> str:

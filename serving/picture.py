@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-# SentencePiece's mark for a space, which many fonts lack.
-_SPACE = "▁"
+from pairloom.serving.heatmap import WORD_MARK, without_word_marks
 
 
 def save_heatmap(
@@ -42,8 +41,8 @@ def save_heatmap(
     figure, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
     try:
         axes.imshow(weights, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
-        axes.set_xticks(range(len(source_tokens)), [_shown(token) for token in source_tokens])
-        axes.set_yticks(range(len(target_tokens)), [_shown(token) for token in target_tokens])
+        axes.set_xticks(range(len(source_tokens)), _shown(source_tokens))
+        axes.set_yticks(range(len(target_tokens)), _shown(target_tokens))
         if max((len(token) for token in source_tokens), default=0) > 2:
             axes.tick_params(axis="x", rotation=60)
         axes.xaxis.tick_top()
@@ -62,5 +61,7 @@ def save_heatmap(
         pyplot.close(figure)
 
 
-def _shown(token: str) -> str:
-    return token.replace(_SPACE, "_").replace("$", r"\$")
+def _shown(tokens: Sequence[str]) -> list[str]:
+    # Many fonts lack the mark, and a dollar sign would start a formula.
+    plain = (token.replace(WORD_MARK, "_") for token in without_word_marks(tokens))
+    return [token.replace("$", r"\$") for token in plain]

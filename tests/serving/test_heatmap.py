@@ -84,3 +84,9 @@ def test_zeros_and_not_a_number_are_blank():
 def test_weights_must_fit_the_tokens():
     with pytest.raises(ValueError, match=r"\(1, 2\)\. Received: \(2, 1\)"):
         heatmap(np.zeros((2, 1)), ["a", "b"], ["x"])
+
+
+def test_whole_words_lose_their_mark_and_pieces_of_words_keep_it():
+    drawn = heatmap(np.eye(2), ["▁new", "er"], ["▁AA", "▁R"], width=40)
+    assert drawn.splitlines()[0].split() == ["▁new", "er"]
+    assert [line.split()[0] for line in drawn.splitlines()[1:]] == ["AA", "R"]
