@@ -87,7 +87,7 @@ class ServedModel(tf.Module):
             wanted["length_bucket"] = (self.length_bucket, [examples])
         with portable_kernels():
             return {
-                name: tf.function(method).get_concrete_function(*specs)
+                name: tf.function(method, autograph=False).get_concrete_function(*specs)
                 for name, (method, specs) in wanted.items()
             }
 

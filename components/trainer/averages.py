@@ -30,7 +30,7 @@ class Averages(tf.Module):
             decay = min(self.decay, (1 + step) / (10 + step)) ** _EVERY
             self._update(tf.constant(1 - decay, tf.float32))
 
-    @tf.function
+    @tf.function(autograph=False)
     def _update(self, share):
         for average, weight in zip(self.values, self._weights):
             average.assign(average + tf.cast(share, average.dtype) * (weight - average))

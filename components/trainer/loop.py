@@ -83,8 +83,9 @@ class TrainingLoop:
             self._train_all_replicas,
             input_signature=[ids, ids] if whole else None,
             reduce_retracing=not whole,
+            autograph=False,
         )
-        self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids])
+        self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids], autograph=False)
         self.position = Position()
         self.losses: list[float] = []
         self._evaluation: dict[str, float] = {}
@@ -203,7 +204,7 @@ class TrainingLoop:
             scaled = self.optimizer.scale_loss(loss)
         return loss, tokens, tape.gradient(scaled, weights)
 
-    @tf.function(jit_compile=True)
+    @tf.function(jit_compile=True, autograph=False)
     def _compiled_gradients(self, source, target):
         return self._gradients(source, target)
 

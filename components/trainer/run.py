@@ -92,7 +92,7 @@ def build_model(model: Mapping[str, Any], source_size: int, target_size: int) ->
 def greedy_bleu(model: EncoderDecoder, pairs: Pairs, subwords: Subwords) -> float:
     """Corpus BLEU of greedy answers to the first pairs, which is near enough to choose weights."""
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def answer(source):
         found = greedy_search(model.decoder, model.encoder(source), max_length=100)
         return subwords.text(found.ids[:, 0])

@@ -1,0 +1,49 @@
+"""What a cell needs to run in our loop."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pairloom.models.product import product
+
+
+class LoopCell:
+    """A Keras cell whose input product can be made before the loop, for all steps at once.
+
+    `cell(inputs, states)` works in `keras.layers.RNN` as always. A loop over time calls `project`
+    once for all steps and what `stepper` gives at each of them: the same, and faster.
+
+    Mixed into a Keras cell with `units`, `kernel` and `recurrent_kernel`.
+    """
+
+    units: int
+    kernel: Any
+    recurrent_kernel: Any
+
+    def __init__(self, units: int, **kwargs):
+        if units < 1:
+            raise ValueError(f"`units` must be at least 1. Received: units={units}.")
+        super().__init__(units, **kwargs)
+
+    def project(self, inputs):
+        """The input product of inputs `(..., width)`, with the bias: `(..., gates * units)`.
+
+        A width short of the cell's takes the kernel's first rows; what arises in the loop and
+        meets the others there is the caller's to multiply and to add.
+        """
+        return product(inputs, self.kernel[: inputs.shape[-1]]) + self.input_bias(inputs.dtype)
+
+    def kernels(self) -> dict[str, Any]:
+        """The matrices of the step, as `scan` takes them."""
+        return {"recurrent": self.recurrent_kernel}
+
+    def input_bias(self, dtype: str) -> Any:
+        """What is added to every input product: `(gates * units,)`."""
+        raise NotImplementedError
+
+    def stepper(self) -> Callable:
+        """The step as a function that reads the other weights now, once for a whole loop.
+
+        `step(projected (batch, gates * units), states, multiply) -> (output, states)`, each state
+        and the output `(batch, units)`.
+        """
+        raise NotImplementedError
