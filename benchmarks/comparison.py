@@ -68,7 +68,9 @@ def main() -> None:
     parser.add_argument("--opennmt", required=True, help="the Python of OpenNMT-tf's environment")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--minutes", type=int, default=4, help="of training before decoding")
+    parser.add_argument(
+        "--minutes", type=int, default=4, help="of training before decoding; 0: no decoding"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,6 +94,8 @@ def main() -> None:
             flush=True,
         )
 
+        if not args.minutes:
+            return
         train_for(loop, args.minutes)
         opennmt(args.opennmt, "learn", folder, args.minutes)
         for beam in (1, 5):
