@@ -22,7 +22,7 @@ class LoopCell:
     def __init__(self, units: int, **kwargs):
         if units < 1:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
-        super().__init__(units, **kwargs)
+        super().__init__(units, **kwargs)  # type: ignore[call-arg]
 
     def project(self, inputs):
         """The input product of inputs `(..., width)`, with the bias: `(..., gates * units)`.
