@@ -29,9 +29,9 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.source_starts) - 1
 
-    def lengths(self) -> np.ndarray:
-        """The longer side of each pair, its end id counted."""
-        return np.maximum(np.diff(self.source_starts), np.diff(self.target_starts) + 1)
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """The length of each pair's source, and of its target with the end id."""
+        return np.diff(self.source_starts), np.diff(self.target_starts) + 1
 
     def batch(self, rows: np.ndarray, time: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of `rows`, padded with 0; the target between begin and end.
@@ -158,27 +158,26 @@ def _cut(
     """The numbers of the pairs in each batch, and the length to pad it to, or 0."""
     if len(rows) == 0:
         return []
-    lengths = chunk.lengths()[rows]
-    padded = lengths
+    source, target = (lengths[rows] for lengths in chunk.lengths())
     if fixed_shapes:
-        bounds = np.array(bucket_bounds(int(lengths.max())))
-        padded = bounds[np.searchsorted(bounds, lengths)]
-    if random is not None:
-        # Before a stable sort: pairs of one length come in a new order each time.
-        order = random.permutation(len(rows))
-        rows, lengths, padded = rows[order], lengths[order], padded[order]
-    order = np.argsort(padded, kind="stable")
-    rows, padded = rows[order], padded[order]
+        bounds = np.array(bucket_bounds(int(max(source.max(), target.max()))))
+        source = target = bounds[np.searchsorted(bounds, np.maximum(source, target))]
+    # Pairs of one length come in a new order each time.
+    chance = random.permutation(len(rows)) if random is not None else np.arange(len(rows))
+    # By target length; within one, sources lengthen and shorten in turns, so that no batch holds
+    # the longest sources of one length beside the shortest of the next.
+    order = np.lexsort((chance, np.where(target % 2, source, -source), target))
+    rows, longest = rows[order], np.maximum(source, target)[order]
     batches = []
     start = 0
     while start < len(rows):
-        end = start + 1
-        # The rows are sorted, so the last one is the longest.
-        while end < len(rows) and (end + 1 - start) * padded[end] <= batch_tokens:
-            if fixed_shapes and padded[end] != padded[start]:
+        end, time = start + 1, int(longest[start])
+        while end < len(rows) and (end + 1 - start) * max(time, longest[end]) <= batch_tokens:
+            if fixed_shapes and longest[end] != time:
                 break
+            time = max(time, int(longest[end]))
             end += 1
-        batches.append((rows[start:end], int(padded[start]) if fixed_shapes else 0))
+        batches.append((rows[start:end], time if fixed_shapes else 0))
         start = end
     if random is not None:
         batches = [batches[number] for number in random.permutation(len(batches))]

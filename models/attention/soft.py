@@ -1,9 +1,9 @@
 """Soft, global attention."""
 
 import keras
-from keras import ops
 
 from pairloom.models.attention.masked_softmax import masked_softmax
+from pairloom.models.product import plain_products
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -19,7 +19,8 @@ class SoftAttention(keras.layers.Layer):
         query: `(batch, query_time, query_units)`.
         memory: `(batch, memory_time, memory_units)`.
         memory_mask: `(batch, memory_time)`, True where there is something.
-        keys: What `score.keys(memory)` gave, for loops that ask the same memory many times.
+        keys: What `keys(memory)` gave, for loops that ask the same memory many times.
+        multiply: A loop's own product with what `kernels(memory)` names; see `scan`.
 
     Returns:
         `(context, weights)`: `(batch, query_time, memory_units)` and
@@ -38,11 +39,16 @@ class SoftAttention(keras.layers.Layer):
         """The score's part that no query changes."""
         return self.score.keys(memory)
 
-    def call(self, query, memory, memory_mask=None, keys=None):
-        scores = self.score(query, memory, keys=keys)
+    def kernels(self, memory):
+        """What queries and weights are multiplied with, by name."""
+        return {**self.score.kernels(), "memory": memory}
+
+    def call(self, query, memory, memory_mask=None, keys=None, multiply=None):
+        scores = self.score(query, memory, keys=keys, multiply=multiply)
         mask = None if memory_mask is None else memory_mask[:, None, :]
         weights = masked_softmax(scores, mask)
-        return ops.matmul(weights, memory), weights
+        multiply = multiply or plain_products({"memory": memory})
+        return multiply("memory", weights), weights
 
     def get_config(self):
         score = keras.saving.serialize_keras_object(self.score)

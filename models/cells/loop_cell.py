@@ -24,13 +24,14 @@ class LoopCell:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         super().__init__(units, **kwargs)  # type: ignore[call-arg]
 
-    def project(self, inputs):
+    def project(self, inputs, kernel=None):
         """The input product of inputs `(..., width)`, with the bias: `(..., gates * units)`.
 
-        A width short of the cell's takes the kernel's first rows; what arises in the loop and
-        meets the others there is the caller's to multiply and to add.
+        With `kernel`, the rows of the cell's that meet these inputs: what arises in the loop and
+        meets the others is the caller's to multiply and to add.
         """
-        return product(inputs, self.kernel[: inputs.shape[-1]]) + self.input_bias(inputs.dtype)
+        kernel = self.kernel if kernel is None else kernel
+        return product(inputs, kernel) + self.input_bias(inputs.dtype)
 
     def kernels(self) -> dict[str, Any]:
         """The matrices of the step, as `scan` takes them."""

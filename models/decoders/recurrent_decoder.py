@@ -9,9 +9,9 @@ from pairloom.models.attention import SoftAttention
 from pairloom.models.cells import make_cell
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.memory import Memory
-from pairloom.models.product import product
-from pairloom.models.recurrence.layer import named_kernels, of_cell, state_sizes
-from pairloom.models.recurrence.scan import plain_products, scan
+from pairloom.models.product import plain_products, product
+from pairloom.models.recurrence.layer import named_kernels, of_part, state_sizes
+from pairloom.models.recurrence.scan import scan
 from pairloom.models.scores import make_score
 
 
@@ -175,10 +175,10 @@ class RecurrentDecoder(keras.layers.Layer):
         def unflatten(x):
             return ops.reshape(x, (-1, beams, x.shape[-1]))
 
-        known = flatten(self._known_inputs(self.embedding(ids), memory))
+        known, kernels = self._before_the_loop(self.embedding(ids), memory)
         state = keras.tree.map_structure(flatten, state)
-        multiply = plain_products(self._kernels(known.dtype))
-        state, (features, weights) = self._stepper(memory, beams)(state, known, multiply)
+        stepper = self._stepper(memory, beams)
+        state, (features, weights) = stepper(state, flatten(known), plain_products(kernels))
         if not self.feeds:
             features = self._read_out(features)
         state = keras.tree.map_structure(unflatten, state)
@@ -192,14 +192,13 @@ class RecurrentDecoder(keras.layers.Layer):
         """
         embedded = self.dropout(self.embedding(ids), training=training)
         memory = self.prepare(memory)
-        known = ops.transpose(self._known_inputs(embedded, memory), (1, 0, 2))
+        ask_later = self.attention is not None and not (self.asks_before_the_cell or self.feeds)
+        known, kernels = self._before_the_loop(embedded, memory, with_attention=not ask_later)
         state = self.initial_state(memory)
         state = keras.tree.map_structure(lambda x: ops.squeeze(x, 1), state)
-        ask_later = self.attention is not None and not (self.asks_before_the_cell or self.feeds)
         stepper = self._stepper(memory, beams=1, with_attention=not ask_later)
-        dtypes = (known.dtype,) * 2
-        kernels = self._kernels(known.dtype)
-        _, (features, weights) = scan(stepper, state, known, dtypes, kernels)
+        known = ops.transpose(known, (1, 0, 2))
+        _, (features, weights) = scan(stepper, state, known, (known.dtype,) * 2, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
             context, weights = self._ask(features, memory)
@@ -210,55 +209,58 @@ class RecurrentDecoder(keras.layers.Layer):
             features = self._read_out(features)
         return self.dropout(features, training=training), weights
 
-    @property
-    def _width(self) -> int:
-        return self.embedding.output_dim
-
-    def _known_inputs(self, embedded, memory: Memory):
-        """The first cell's input product with all that is known before the loop."""
-        known = embedded
-        if self.context == "every_step":
-            summary = ops.repeat(memory.summary[:, None], ops.shape(embedded)[1], axis=1)
-            known = ops.concatenate([embedded, summary], -1)
-        return self.cells[0].project(known)
-
-    def _kernels(self, dtype: str) -> dict[str, Any]:
-        """The matrices of a step, as `scan` takes them."""
+    def _before_the_loop(self, embedded, memory: Memory, with_attention: bool = True):
+        """The first cell's input product with all that is known, and a step's kernels by name."""
+        dtype = embedded.dtype
         kernels = named_kernels(self.cells, dtype)
         for number, cell in enumerate(self.cells[1:], 1):
             kernels[f"{number}.input"] = ops.cast(cell.kernel, dtype)
-        if self.asks_before_the_cell or self.feeds:
-            kernels["arising"] = ops.cast(self.cells[0].kernel[self._width :], dtype)
+        if self.attention is not None and with_attention:
+            for name, kernel in self.attention.kernels(memory.states).items():
+                kernels[f"attention.{name}"] = ops.cast(kernel, dtype)
         if self.feeds:
             kernels["readout"] = ops.cast(self.readout, dtype)
-        return kernels
+        known, kernel = embedded, self.cells[0].kernel
+        if self.asks_before_the_cell or self.feeds:
+            # Split, not sliced twice: the gradient of a slice fills a whole matrix with zeros.
+            kernel, arising = ops.split(ops.cast(kernel, dtype), [embedded.shape[-1]])
+            kernels["arising"] = arising
+        if self.context == "every_step":
+            summary = ops.repeat(memory.summary[:, None], ops.shape(embedded)[1], axis=1)
+            known = ops.concatenate([embedded, summary], -1)
+        return self.cells[0].project(known, kernel), kernels
 
     def _stepper(self, memory: Memory, beams: int, with_attention: bool = True):
         """A step for `scan`; the outputs are what the readout needs (or gave), and weights."""
         steppers = [cell.stepper() for cell in self.cells]
         biases = [cell.input_bias(self.compute_dtype) for cell in self.cells[1:]]
-        attention = self.attention if with_attention else None
+
+        def ask(query, multiply):
+            """`query (batch * beams, units)` to context, row by row, and its weights."""
+            query = ops.reshape(query, (-1, beams, self.units))
+            context, weights = self._ask(query, memory, of_part("attention", multiply))
+            return ops.reshape(context, (-1, context.shape[-1])), weights
 
         def step(state, projected, multiply):
             weights = None
             arising = []
             if self.asks_before_the_cell:
-                context, weights = self._ask_flat(state["cells"][-1][0], memory, beams)
+                context, weights = ask(state["cells"][-1][0], multiply)
                 arising.append(context)
             if self.feeds:
                 arising.append(state["fed"])
             if arising:
                 projected = projected + multiply("arising", ops.concatenate(arising, -1))
-            hidden, states = steppers[0](projected, state["cells"][0], of_cell(0, multiply))
+            hidden, states = steppers[0](projected, state["cells"][0], of_part(0, multiply))
             cells = [states]
             for number, (cell_step, old) in enumerate(zip(steppers[1:], state["cells"][1:]), 1):
                 projected = multiply(f"{number}.input", hidden) + biases[number - 1]
-                hidden, states = cell_step(projected, old, of_cell(number, multiply))
+                hidden, states = cell_step(projected, old, of_part(number, multiply))
                 cells.append(states)
             seen = hidden
-            if attention is not None:
+            if self.attention is not None and with_attention:
                 if not self.asks_before_the_cell:
-                    context, weights = self._ask_flat(hidden, memory, beams)
+                    context, weights = ask(hidden, multiply)
                 seen = ops.concatenate([context, hidden], -1)
             fed = state["fed"]
             if self.feeds:
@@ -270,15 +272,12 @@ class RecurrentDecoder(keras.layers.Layer):
 
         return step
 
-    def _ask(self, query, memory: Memory):
+    def _ask(self, query, memory: Memory, multiply=None):
         """`query (batch, queries, units)` to its context and weights."""
         assert self.attention is not None
-        return self.attention(query, memory.states, memory_mask=memory.mask, keys=memory.keys)
-
-    def _ask_flat(self, query, memory: Memory, beams: int):
-        """`query (batch * beams, units)` to context, row by row, and `(batch, beams, time)`."""
-        context, weights = self._ask(ops.reshape(query, (-1, beams, self.units)), memory)
-        return ops.reshape(context, (-1, context.shape[-1])), weights
+        return self.attention(
+            query, memory.states, memory_mask=memory.mask, keys=memory.keys, multiply=multiply
+        )
 
     def _read_out(self, seen):
         return seen if self.attention is None else ops.tanh(product(seen, self.readout))

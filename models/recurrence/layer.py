@@ -78,7 +78,7 @@ class Recurrence(keras.layers.Layer):
         def step(states, inputs_at_t, multiply):
             new_states = []
             for number, (old, (projected, here)) in enumerate(zip(states, inputs_at_t)):
-                _, new = steppers[number](projected, old, of_cell(number, multiply))
+                _, new = steppers[number](projected, old, of_part(number, multiply))
                 new_states.append([ops.where(here, n, o) for n, o in zip(new, old)])
             return new_states, tuple(states[0] for states in new_states)
 
@@ -131,9 +131,9 @@ def named_kernels(cells: Sequence, dtype: str) -> dict[str, Any]:
     }
 
 
-def of_cell(number: int, multiply: Callable) -> Callable:
-    """`multiply` as the cell of that number calls it."""
-    return lambda name, x: multiply(f"{number}.{name}", x)
+def of_part(part: int | str, multiply: Callable) -> Callable:
+    """`multiply` as one of several parts of a step calls it."""
+    return lambda name, x: multiply(f"{part}.{name}", x)
 
 
 def _fused_kernels_serve(cell) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from pairloom.models.product import product
+from pairloom.models.product import plain_products
 
 
 def scan(
@@ -23,12 +23,13 @@ def scan(
 
     Args:
         step: `step(state, inputs_at_t, multiply) -> (state, outputs_at_t)`, the outputs a tuple of
-            tensors. `multiply(name, x)` is `x (rows, width)` times the kernel of that name; every
-            kernel is used exactly once a step. Its gradient is then one product for all steps.
+            tensors. `multiply(name, x)` is `x` times the kernel of that name, `x` having as many
+            rows as the state; every kernel is used exactly once a step. Its gradient is then one
+            product for all steps.
         state: Structure of tensors, its shapes the same at every step.
         inputs: Structure of tensors `(time, ...)`.
         dtypes: The outputs' types, one for each.
-        kernels: Name to matrix `(width, units)`.
+        kernels: Name to matrix `(width, units)`, or to one for each row, `(rows, width, units)`.
 
     Returns:
         The last state, and the tuple of outputs, each `(time, ...)`.
@@ -40,7 +41,3 @@ def scan(
         return tensorflow_scan(step, state, inputs, dtypes, kernels)
     return ops.scan(lambda s, x: step(s, x, plain_products(kernels)), state, inputs)
 
-
-def plain_products(kernels: Mapping[str, Any]) -> Callable:
-    """`multiply` for a single step, outside any loop."""
-    return lambda name, x: product(x, kernels[name])

@@ -20,30 +20,28 @@ def tensorflow_scan(
     flat_inputs = [tf.convert_to_tensor(x) for x in tree.flatten(inputs)]
     time = tf.shape(flat_inputs[0])[0]
     rows = tf.shape(tree.flatten(state)[0])[0]
-    loop_products = {
-        name: _LoopProduct(tf.convert_to_tensor(kernel)) for name, kernel in kernels.items()
+    products = {
+        name: _LoopProduct(tf.convert_to_tensor(kernel), time, rows)
+        for name, kernel in kernels.items()
     }
-    zeros = [loop_product.zeros(time, rows) for loop_product in loop_products.values()]
     arrays = [
         tf.TensorArray(x.dtype, size=time, element_shape=x.shape[1:]).unstack(x)
-        for x in flat_inputs + zeros
+        for x in flat_inputs
     ]
-    widths = [loop_product.kernel.dtype for loop_product in loop_products.values()]
-    outputs = [tf.TensorArray(dtype, size=time, infer_shape=False) for dtype in (*dtypes, *widths)]
+    types = (*dtypes, *(product.dtype for product in products.values()))
+    outputs = [tf.TensorArray(dtype, size=time, infer_shape=False) for dtype in types]
     shapes: list[tf.TensorShape] = []
 
     def body(t, state, outputs):
-        values = [array.read(t) for array in arrays]
-        inputs_at_t = tree.pack_sequence_as(inputs, values[: len(flat_inputs)])
-        zeros_at_t = dict(zip(loop_products, values[len(flat_inputs) :]))
-        multiplied = {}
+        inputs_at_t = tree.pack_sequence_as(inputs, [array.read(t) for array in arrays])
+        factors = {}
 
         def multiply(name, x):
-            multiplied[name] = tf.stop_gradient(x)
-            return loop_products[name](x, zeros_at_t[name])
+            factors[name] = tf.stop_gradient(tf.reshape(x, [-1, x.shape[-1] or tf.shape(x)[-1]]))
+            return products[name](x, t)
 
         state, written = step(state, inputs_at_t, multiply)
-        written = [*written, *(multiplied[name] for name in loop_products)]
+        written = [*written, *(factors[name] for name in products)]
         shapes[:] = [value.shape for value in written]
         return t + 1, state, [array.write(t, value) for array, value in zip(outputs, written)]
 
@@ -53,48 +51,75 @@ def tensorflow_scan(
     stacked = [array.stack() for array in outputs]
     for tensor, shape in zip(stacked, shapes):
         tensor.set_shape(tf.TensorShape([flat_inputs[0].shape[0]]).concatenate(shape))
-    for loop_product, factors in zip(loop_products.values(), stacked[len(dtypes) :]):
-        loop_product.factors = factors
+    for product, factors in zip(products.values(), stacked[len(dtypes) :]):
+        product.factors = factors
     return state, tuple(stacked[: len(dtypes)])
 
 
 class _LoopProduct:
     """A product in a loop whose kernel learns after the loop.
 
-    To every product a zero is added that the loop reads as an input. The loop's own gradient
-    brings back what each zero would have had to change, and the zeros' gradient, made here by
-    hand, hands that on to the kernel as one product with all the factors.
+    With every product the loop reads an element of a list that is never filled: all it is for is
+    its gradient. The loop's own gradient fills that with what came back to each product, and the
+    list's gradient, made here by hand, hands it on to the kernel as one product with all factors.
     """
 
-    def __init__(self, kernel: tf.Tensor):
-        self._source = kernel
-        self.kernel = tf.stop_gradient(kernel)
+    def __init__(self, kernel: tf.Tensor, time: tf.Tensor, rows: tf.Tensor):
+        self.dtype = kernel.dtype
+        self._units = kernel.shape[-1]
+        self._kernel = tf.stop_gradient(kernel)
         # Transposed once: inside the loop each step would do it anew.
-        self._transposed = tf.transpose(self.kernel)
+        self._transposed = tf.linalg.matrix_transpose(self._kernel)
+        self._shape = tf.stack([rows, self._units])
+        self._list = self._make_list(kernel, time)
         self.factors: tf.Tensor | None = None
 
-    def zeros(self, time: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
-        """`(time, rows, units)`, and a gradient for the kernel once `factors` are known."""
-        width, units = self.kernel.shape
-
+    def _make_list(self, kernel: tf.Tensor, time: tf.Tensor) -> tf.Tensor:
         @tf.custom_gradient
         def make(kernel):
             def gradient(upstream):
-                factors = tf.reshape(self.factors, [-1, width])
-                return tf.matmul(factors, tf.reshape(upstream, [-1, units]), transpose_a=True)
+                returned = tf.raw_ops.TensorListStack(
+                    input_handle=upstream, element_shape=self._shape, element_dtype=self.dtype
+                )
+                return self._gradient(self.factors, returned)
 
-            return tf.zeros([time, rows, units], kernel.dtype), gradient
+            empty = tf.raw_ops.TensorListReserve(
+                element_shape=self._shape, num_elements=time, element_dtype=self.dtype
+            )
+            return empty, gradient
 
-        made = make(self._source)
-        made.set_shape([None, None, units])
-        return made
+        return make(kernel)
 
-    def __call__(self, x: tf.Tensor, zero: tf.Tensor) -> tf.Tensor:
+    def _gradient(self, factors, returned):
+        """From `(time, rows, width)` and `(time, rows, units)` to the kernel's gradient."""
+        if self._kernel.shape.rank == 3:
+            factors, returned = (tf.transpose(x, [1, 0, 2]) for x in (factors, returned))
+            return tf.matmul(factors, returned, transpose_a=True)
+        factors = tf.reshape(factors, [-1, factors.shape[-1]])
+        return tf.matmul(factors, tf.reshape(returned, [-1, self._units]), transpose_a=True)
+
+    def __call__(self, x: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
+        """`x (rows, width)`, or with ones between, `(rows, 1, width)`, times the kernel."""
+        unread = tf.raw_ops.TensorListGetItem(
+            input_handle=self._list, index=t, element_shape=self._shape, element_dtype=self.dtype
+        )
+
         @tf.custom_gradient
-        def multiply(x, zero):
+        def multiply(x, unread):
             def gradient(upstream):
-                return tf.matmul(upstream, self._transposed), upstream
+                by_x = tf.reshape(_times(upstream, self._transposed), tf.shape(x))
+                return by_x, tf.reshape(upstream, self._shape)
 
-            return tf.matmul(x, self.kernel) + zero, gradient
+            return _times(x, self._kernel), gradient
 
-        return multiply(x, zero)
+        return multiply(x, unread)
+
+
+def _times(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+    """`x` with the kernel, or each row of it with a kernel of its own."""
+    if kernel.shape.rank == 2 and x.shape.rank > 2:
+        shape = tf.concat([tf.shape(x)[:-1], [kernel.shape[-1]]], 0)
+        return tf.reshape(tf.matmul(tf.reshape(x, [-1, x.shape[-1]]), kernel), shape)
+    if kernel.shape.rank == 3 and x.shape.rank == 2:
+        return tf.matmul(x[:, None], kernel)[:, 0]
+    return tf.matmul(x, kernel)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from pairloom.models.product import product
+from pairloom.models.product import plain_products, product
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -19,6 +19,7 @@ class AdditiveScore(keras.layers.Layer):
         query: `(batch, query_time, query_units)`.
         memory: `(batch, memory_time, memory_units)`.
         keys: What `keys(memory)` gave; made anew when not given.
+        multiply: A loop's own product with what `kernels()` names; see `scan`.
 
     Returns:
         `(batch, query_time, memory_time)`, not normalised.
@@ -44,11 +45,16 @@ class AdditiveScore(keras.layers.Layer):
         """The part `U m` that no query changes: `(batch, memory_time, units)`."""
         return product(memory, self.memory_kernel)
 
-    def call(self, query, memory, keys=None):
+    def kernels(self):
+        """The matrices that meet every query, by name."""
+        return {"query": self.query_kernel}
+
+    def call(self, query, memory, keys=None, multiply=None):
         keys = self.keys(memory) if keys is None else keys
-        query = product(query, self.query_kernel)
-        hidden = ops.tanh(keys[:, None] + query[:, :, None])
-        return ops.squeeze(product(hidden, self.v[:, None]), -1)
+        multiply = multiply or plain_products(self.kernels())
+        query = multiply("query", query)
+        hidden = ops.tanh(_every_pair(query, keys))
+        return ops.squeeze(product(hidden, ops.expand_dims(self.v, -1)), -1)
 
     def get_config(self):
         return {**super().get_config(), "units": self.units}
@@ -59,3 +65,21 @@ def _vector_like_glorot(shape, dtype=None):
     return keras.initializers.RandomUniform(-((3.0 / shape[0]) ** 0.5), (3.0 / shape[0]) ** 0.5)(
         shape, dtype=dtype
     )
+
+
+@ops.custom_gradient
+def _every_pair(query, keys):
+    """`query + keys` of `(batch, queries, units)` and `(batch, time, units)`, each with each.
+
+    The gradient is written out because in a loop TensorFlow's own finds out anew at every step
+    which of the unknown shapes were broadcast.
+    """
+
+    def gradient(*args, upstream=None):
+        if upstream is None:
+            (upstream,) = args
+        one_query = query.shape[1] == 1
+        by_keys = ops.squeeze(upstream, 1) if one_query else ops.sum(upstream, 1)
+        return ops.sum(upstream, 2), by_keys
+
+    return ops.expand_dims(query, 2) + ops.expand_dims(keys, 1), gradient

@@ -16,6 +16,7 @@ class GeneralScore(keras.layers.Layer):
         query: `(batch, query_time, query_units)`.
         memory: `(batch, memory_time, memory_units)`.
         keys: What `keys(memory)` gave; made anew when not given.
+        multiply: Not used: no matrix meets the query itself.
 
     Returns:
         `(batch, query_time, memory_time)`, not normalised.
@@ -32,6 +33,10 @@ class GeneralScore(keras.layers.Layer):
         """The part `W m` that no query changes: `(batch, memory_time, query_units)`."""
         return product(memory, self.kernel)
 
-    def call(self, query, memory, keys=None):
+    def kernels(self):
+        """The matrices that meet every query, by name: none."""
+        return {}
+
+    def call(self, query, memory, keys=None, multiply=None):
         keys = self.keys(memory) if keys is None else keys
         return ops.matmul(query, ops.swapaxes(keys, 1, 2))
