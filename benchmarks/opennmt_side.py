@@ -2,8 +2,7 @@
 
     pip install 'OpenNMT-tf[tensorflow]==2.32.0'      # Python 3.10, a fresh environment
     python opennmt_side.py train FOLDER STEPS         # prints target tokens a second
-    python opennmt_side.py learn FOLDER MINUTES       # trains, for decoding
-    python opennmt_side.py decode FOLDER BEAM         # prints sentences a second
+    python opennmt_side.py decode FOLDER BEAM LENGTH  # prints sentences a second
 
 FOLDER holds `vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of
 them subwords with spaces between, as `comparison.py` writes them.
@@ -52,8 +51,8 @@ def make_model(folder):
     return model
 
 
-def training(folder):
-    """The model, its batches, and a step that gives the number of target tokens."""
+def train(folder, steps, _):
+    """Times training steps after the first ten."""
     model = make_model(folder)
     dataset = model.examples_inputter.make_training_dataset(
         os.path.join(folder, "train.source"),
@@ -76,12 +75,6 @@ def training(folder):
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
         return tokens
 
-    return model, dataset, step
-
-
-def train(folder, steps):
-    """Times training steps after the first ten."""
-    _, dataset, step = training(folder)
     tokens = seconds = 0.0
     for number, (features, labels) in enumerate(dataset.repeat().take(steps + 10)):
         started = time.perf_counter()
@@ -92,27 +85,17 @@ def train(folder, steps):
     print(json.dumps({"tokens_per_second": tokens / seconds}))
 
 
-def learn(folder, minutes):
-    """Trains for a while and keeps the weights, so that decoding ends where it should."""
-    model, dataset, step = training(folder)
-    started = time.time()
-    for features, labels in dataset.repeat():
-        step(features, labels)
-        if time.time() - started > 60 * minutes:
-            break
-    folder = os.path.join(folder, "opennmt")
-    tf.train.CheckpointManager(tf.train.Checkpoint(model=model), folder, max_to_keep=1).save()
-
-
-def decode(folder, beam):
+def decode(folder, beam, length):
     """Times the whole test set, batch by batch, after a first pass that traces."""
     model = make_model(folder)
-    checkpoint = os.path.join(folder, "opennmt")
-    if tf.train.latest_checkpoint(checkpoint):
-        tf.train.Checkpoint(model=model).restore(tf.train.latest_checkpoint(checkpoint))
-    model.params = {"beam_width": beam, "length_penalty": 0.6, "maximum_decoding_length": 60}
+    model.params = {
+        "beam_width": beam,
+        "length_penalty": 0.6,
+        "minimum_decoding_length": length,
+        "maximum_decoding_length": length,
+    }
     dataset = model.features_inputter.make_inference_dataset(
-        os.path.join(folder, "test.source"), batch_size=BATCH, length_bucket_width=1
+        os.path.join(folder, "test.source"), batch_size=BATCH, length_bucket_width=5
     )
 
     @tf.function(input_signature=[dataset.element_spec])
@@ -131,5 +114,5 @@ def decode(folder, beam):
 
 
 if __name__ == "__main__":
-    action, where, number = sys.argv[1:]
-    {"train": train, "decode": decode, "learn": learn}[action](where, int(number))
+    action, where, number, length = sys.argv[1:]
+    {"train": train, "decode": decode}[action](where, int(number), int(length))

@@ -9,7 +9,8 @@ from keras import ops
 def product(inputs, kernel):
     """Multiplies `inputs (..., width)` with `kernel (width, units)` as one flat matrix product.
 
-    A `kernel (batch, width, units)` meets the rows of its own input alone. Left as a batched product, the kernel's gradient would be one matrix for every position.
+    Left as a batched product, the kernel's gradient would be one matrix for every position. A
+    `kernel (batch, width, units)` is multiplied with the inputs of its own row of the batch.
     """
     kernel = ops.cast(kernel, inputs.dtype)
     if len(inputs.shape) == 2 or len(kernel.shape) == 3:

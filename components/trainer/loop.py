@@ -19,6 +19,7 @@ from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.models import EncoderDecoder
 
 _REPORT_EVERY_SECONDS = 0.5
+_PLAN_EVERY_STEPS = 100
 
 
 class TrainingDivergedError(Exception):
@@ -70,9 +71,12 @@ class TrainingLoop:
         self.steps_per_epoch = _count(self._batches(0))
         if self.steps_per_epoch == 0:
             raise ValueError("There are no training batches: the train split has no pairs.")
-        self.total_steps = self.steps_per_epoch * settings.epochs
+        self._all_steps = self.total_steps = self.steps_per_epoch * settings.epochs
         weights = [weight.value for weight in model.trainable_variables]
         with self.strategy.scope():
+            self._schedule = WarmupDecay(
+                settings.learning_rate, settings.warmup_steps, settings.decay, self.total_steps
+            )
             self.optimizer = self._make_optimizer()
             self.optimizer.build(model.trainable_variables)
             self.averages = Averages(weights, settings.average)
@@ -111,6 +115,7 @@ class TrainingLoop:
         """
         if self._checkpoints.latest_checkpoint:
             self._checkpoints.restore_or_initialize()
+            self._plan()
         try:
             while not self.position["ended"]:
                 self._run_epoch()
@@ -164,6 +169,8 @@ class TrainingLoop:
         position["seconds"] += seconds
         step = int(position["step"])
         self.averages.update(step)
+        if step % _PLAN_EVERY_STEPS == 0:
+            self._plan()
         if settings.evaluate_every and step % settings.evaluate_every == 0:
             self._evaluate()
         if settings.checkpoint_every and step % settings.checkpoint_every == 0:
@@ -172,25 +179,34 @@ class TrainingLoop:
             position["ended"] = 1
             self._evaluate()
 
+    def _plan(self) -> None:
+        """Ends the rate's decay where the minutes will end, so that a slow machine anneals too."""
+        step, seconds = self.position["step"], self.position["seconds"]
+        limit = 60 * self.settings.minutes
+        if limit and seconds:
+            self.total_steps = min(self._all_steps, int(step * max(limit / seconds, 1.0)))
+            self._schedule.plan(self.total_steps)
+
     def _train_all_replicas(self, source, target):
         sums = self.strategy.run(self._replica_step, (source, target))
         return [self.strategy.reduce(tf.distribute.ReduceOp.SUM, x, axis=None) for x in sums]
 
     def _replica_step(self, source, target):
-        if self.settings.xla:
-            loss, tokens, gradients = self._compiled_gradients(source, target)
-        else:
-            loss, tokens, gradients = self._gradients(source, target)
+        total = tf.math.count_nonzero(target[:, 1:], dtype=tf.float32)
         # Each replica divides by the tokens of all, so that their gradients add up.
-        total = tokens
         if self.strategy.num_replicas_in_sync > 1:
             context = tf.distribute.get_replica_context()
-            total = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
-        gradients = [tf.convert_to_tensor(g) / tf.cast(total, g.dtype) for g in gradients]
-        self.optimizer.apply(gradients, self.model.trainable_variables)
+            total = context.all_reduce(tf.distribute.ReduceOp.SUM, total)
+        compute = self._compiled_gradients if self.settings.xla else self._gradients
+        loss, tokens, gradients = compute(source, target, 1.0 / tf.maximum(total, 1.0))
+        self.optimizer.apply(
+            [tf.convert_to_tensor(gradient) for gradient in gradients],
+            self.model.trainable_variables,
+        )
         return loss, tokens
 
-    def _gradients(self, source, target):
+    def _gradients(self, source, target, share):
+        """The summed loss, its tokens, and the gradients of `share` times that loss."""
         weights = [weight.value for weight in self.model.trainable_variables]
         with tf.GradientTape() as tape:
             loss, tokens = target_loss(
@@ -201,12 +217,12 @@ class TrainingLoop:
                 training=True,
                 fixed_shapes=self.settings.xla,
             )
-            scaled = self.optimizer.scale_loss(loss)
+            scaled = self.optimizer.scale_loss(share * loss)
         return loss, tokens, tape.gradient(scaled, weights)
 
     @tf.function(jit_compile=True, autograph=False)
-    def _compiled_gradients(self, source, target):
-        return self._gradients(source, target)
+    def _compiled_gradients(self, source, target, share):
+        return self._gradients(source, target, share)
 
     def _loss_of(self, source, target):
         return target_loss(self.model, source, target)
@@ -238,9 +254,7 @@ class TrainingLoop:
     def _make_optimizer(self) -> keras.optimizers.Optimizer:
         settings = self.settings
         optimizer = FusedAdam(
-            WarmupDecay(
-                settings.learning_rate, settings.warmup_steps, settings.decay, self.total_steps
-            ),
+            self._schedule,
             beta_2=0.998,
             epsilon=1e-8,
             global_clipnorm=settings.clip_norm or None,

@@ -15,7 +15,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         warmup_steps: Steps of linear rise; 0: none.
         decay: `"none"`; `"rsqrt"`, as `1 / sqrt(step)`; `"linear"` or `"cosine"`, to a hundredth
             of the peak at `total_steps`.
-        total_steps: Where linear and cosine end.
+        total_steps: Where linear and cosine end; `plan` moves it.
     """
 
     def __init__(self, peak: float, warmup_steps: int, decay: str, total_steps: int):
@@ -27,12 +27,17 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
         self.decay = decay
         self.total_steps = total_steps
+        self._planned = keras.Variable(float(total_steps), trainable=False, name="total_steps")
+
+    def plan(self, total_steps: float) -> None:
+        """Moves the end, for a training that knows by now how far its time will take it."""
+        self._planned.assign(float(total_steps))
 
     def __call__(self, step):
         step = ops.cast(step, "float32") + 1.0
         warmup = max(self.warmup_steps, 1)
         rise = ops.minimum(step / warmup, 1.0)
-        left = max(self.total_steps - warmup, 1)
+        left = ops.maximum(self._planned - warmup, 1.0)
         done = ops.clip((step - warmup) / left, 0.0, 1.0)
         floor = 0.01
         if self.decay == "rsqrt":

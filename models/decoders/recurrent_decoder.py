@@ -8,6 +8,7 @@ from keras import ops
 from pairloom.models.attention import SoftAttention
 from pairloom.models.cells import make_cell
 from pairloom.models.decoders.output_layer import OutputLayer
+from pairloom.models.embedding import make_embedding
 from pairloom.models.memory import Memory
 from pairloom.models.product import plain_products, product
 from pairloom.models.recurrence.layer import named_kernels, of_part, state_sizes
@@ -89,7 +90,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.asks_before_the_cell = context == "attention" and style == "bahdanau"
         self.feeds = context == "attention" and input_feeding
         self.units = units
-        self.embedding = embedding or keras.layers.Embedding(vocabulary_size, embedding_units)
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
         self.cells = [make_cell(cell, units) for _ in range(layers)]
         self.attention: keras.layers.Layer | None = None
         self.feature_units = units

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from pairloom.models.cells import make_cell
+from pairloom.models.embedding import make_embedding
 from pairloom.models.memory import Memory
 from pairloom.models.recurrence.layer import Recurrence, state_sizes
 
@@ -61,7 +62,7 @@ class TokenEncoder(keras.layers.Layer):
             "dropout": dropout,
         }
         self.units = units
-        self.embedding = embedding or keras.layers.Embedding(vocabulary_size, embedding_units)
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
         self.dropout = keras.layers.Dropout(dropout)
         width = units // 2 if bidirectional else units
         self.recurrences = [

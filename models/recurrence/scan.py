@@ -40,4 +40,3 @@ def scan(
 
         return tensorflow_scan(step, state, inputs, dtypes, kernels)
     return ops.scan(lambda s, x: step(s, x, plain_products(kernels)), state, inputs)
-

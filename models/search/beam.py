@@ -86,10 +86,13 @@ def beam_search(
     def advance(t: tf.Tensor, loop: _Loop) -> _Loop:
         logits, state, weights = decoder.step(loop.ids, loop.state, loop.memory)
         logits = tf.cast(logits, tf.float32)
-        totals = loop.log_probability - tf.reduce_logsumexp(logits, -1)
         # Each beam ends in one way only, so among twice the beams enough go on.
         width = tf.minimum(2 * beams, tf.shape(logits)[-1])
         best, best_ids = tf.math.top_k(logits, width)
+        # log P = logit - log sum, and the sum comes from the likeliest id, whose probability is
+        # never so small that its logarithm would suffer: a softmax is fewer passes than a sum.
+        likeliest = tf.gather(tf.nn.softmax(logits), best_ids[..., :1], batch_dims=2)[..., 0]
+        totals = loop.log_probability + tf.math.log(likeliest) - best[..., 0]
         candidates = tf.reshape(best + totals[..., None], [-1, beams * width])
         values, indices = tf.math.top_k(candidates, 2 * beams)
         parents = indices // width

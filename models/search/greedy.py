@@ -44,7 +44,8 @@ def greedy_search(
         logits, state, weights = decoder.step(ids, state, group_memory)
         logits = tf.cast(logits[:, 0], tf.float32)
         ids = tf.argmax(logits, -1, output_type=tf.int32)
-        gained = tf.reduce_max(logits, -1) - tf.reduce_logsumexp(logits, -1)
+        # The likeliest id's probability is never so small that its logarithm would suffer.
+        gained = tf.math.log(tf.reduce_max(tf.nn.softmax(logits), -1))
         where = tf.stack([active, tf.fill(tf.shape(active), t)], 1)
         all_ids = tf.tensor_scatter_nd_update(all_ids, where, ids)
         if with_weights:

@@ -154,6 +154,16 @@ def test_a_time_limit_ends_the_training(pair_files, tmp_path):
     assert 3 <= result.seconds < 30
 
 
+def test_the_rate_decays_to_the_end_that_the_time_allows(pair_files, tmp_path):
+    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=100, minutes=1)
+    loop.position["step"], loop.position["seconds"] = 30, 45.0
+    loop._plan()
+    assert loop.total_steps == 40
+    loop.position["seconds"] = 0.001
+    loop._plan()
+    assert loop.total_steps == 100 * loop.steps_per_epoch
+
+
 def test_accumulated_gradients_move_the_weights_every_other_step(pair_files, tmp_path):
     loop = make_loop(pair_files, tmp_path / "checkpoints", accumulate=2, average=0.0)
     batches = iter(loop._batches(0))

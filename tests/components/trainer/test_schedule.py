@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from pairloom.components.trainer.schedule import WarmupDecay
 
@@ -32,3 +33,11 @@ def test_no_warmup_starts_at_the_peak():
 def test_an_unknown_decay_names_those_there_are():
     with pytest.raises(ValueError, match="'cosine'. Received: decay='cos'"):
         WarmupDecay(0.5, 10, "cos", 100)
+
+
+def test_a_plan_moves_the_end_even_in_a_graph():
+    schedule = WarmupDecay(0.5, 10, "cosine", 1000)
+    rate = tf.function(schedule)
+    assert float(rate(109)) > 0.45
+    schedule.plan(110)
+    np.testing.assert_allclose(rate(109), 0.005, rtol=1e-4)
