@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from pairloom.models.cells import CELLS, make_cell
-from pairloom.models.recurrence.scan import plain_products
+from pairloom.models.product import plain_products
 
 
 def sigmoid(x):
@@ -80,6 +80,23 @@ def test_the_input_product_may_be_made_in_two_parts(name):
     x, _ = random_step(name)
     parts = cell.project(x[:, :3], cell.kernel[:3]) + x[:, 3:] @ np.array(cell.kernel)[3:]
     np.testing.assert_allclose(parts, cell.project(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_stepper_s_gradient_is_the_cell_s(name):
+    cell = built(name)
+    x, states = (tf.nest.map_structure(tf.constant, value) for value in random_step(name))
+
+    def gradients(run):
+        weights = [weight.value for weight in cell.trainable_variables]
+        with tf.GradientTape() as tape:
+            tape.watch([x, *states])
+            output, new_states = run(x, states)
+            loss = sum(tf.reduce_sum(value**3) for value in (output, *new_states))
+        return tape.gradient(loss, [x, *states, *weights])
+
+    for ours, wanted in zip(gradients(lambda x, s: step(cell, x, s)), gradients(cell)):
+        np.testing.assert_allclose(ours, wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", CELLS)

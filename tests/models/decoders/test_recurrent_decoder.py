@@ -47,6 +47,39 @@ def test_step_by_step_equals_teacher_forcing(settings, cell, layers):
         np.testing.assert_allclose(step_weights[:, 0], weights[:, t], atol=1e-5)
 
 
+@pytest.mark.parametrize("settings", STYLES, ids=lambda s: "-".join(map(str, s.values())))
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_the_loop_s_gradient_is_that_of_its_steps(settings, cell):
+    decoder = make(2, cell, **settings)
+    given = [tf.constant(MEMORY.states), tf.constant(MEMORY.summary)]
+    weights = [weight.value for weight in decoder.trainable_variables]
+
+    def forced(memory):
+        return decoder(IDS, memory)[0]
+
+    def stepped(memory):
+        memory = decoder.prepare(memory)
+        state, logits = decoder.initial_state(memory), []
+        for t in range(IDS.shape[1]):
+            step_logits, state, _ = decoder.step(IDS[:, t, None], state, memory)
+            logits.append(step_logits[:, 0])
+        return tf.stack(logits, 1)
+
+    def gradients(run):
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            loss = tf.reduce_sum(run(Memory(given[0], MEMORY.mask, given[1])) ** 2)
+        return [
+            tf.convert_to_tensor(g) for g in tape.gradient(loss, weights + given) if g is not None
+        ]
+
+    ours, wanted = tf.function(lambda: gradients(forced))(), gradients(stepped)
+    assert len(ours) == len(wanted) >= len(weights) + 1
+    for gradient, wanted_gradient in zip(ours, wanted):
+        scale = float(tf.reduce_max(tf.abs(wanted_gradient))) + 1e-6
+        np.testing.assert_allclose(gradient, wanted_gradient, atol=1e-5 * scale, rtol=1e-3)
+
+
 def luong_by_hand(decoder, row):
     """Input feeding, one layer, general score: the equations of the paper, one by one."""
     cell = decoder.cells[0]

@@ -88,3 +88,32 @@ def test_kernels_in_the_loop_get_the_gradient_of_the_plain_loop(in_a_graph):
     np.testing.assert_allclose(loss, expected_loss, rtol=1e-5)
     for gradient, wanted_gradient in zip(ours, expected):
         np.testing.assert_allclose(gradient, wanted_gradient, atol=1e-4)
+
+
+@pytest.mark.parametrize("in_a_graph", [True, False])
+def test_a_kernel_for_each_row_gets_the_gradient_of_the_plain_loop(in_a_graph):
+    random = np.random.default_rng(0)
+    kernels = tf.Variable(random.normal(size=(4, 3, 3)).astype("float32"))
+    inputs = tf.constant(random.normal(size=(5, 4, 3)).astype("float32"))
+
+    def plain():
+        state = tf.zeros([4, 3])
+        for x in tf.unstack(inputs):
+            state = tf.tanh(x + tf.einsum("bw,bwu->bu", state, kernels))
+        return state
+
+    def step(state, x, multiply):
+        # With a queries' axis of one, as an attention multiplies its weights with the memory.
+        state = tf.tanh(x + multiply("kernels", state[:, None])[:, 0])
+        return state, (state,)
+
+    def looped():
+        return scan(step, tf.zeros([4, 3]), inputs, ("float32",), {"kernels": kernels})[0]
+
+    def gradient(run):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(run() ** 3)
+        return tape.gradient(loss, kernels)
+
+    compute = tf.function(gradient) if in_a_graph else gradient
+    np.testing.assert_allclose(compute(looped), gradient(plain), atol=1e-5)
