@@ -8,7 +8,7 @@ from tfx.dsl.components.common import resolver
 
 
 class LatestOtherBlessedModel(resolver.ResolverStrategy):
-    """The latest blessed model that is not the one being judged.
+    """The model that was blessed last, and is not the one being judged.
 
     With TFX's own strategy, running a finished pipeline again would resolve the model just
     blessed, judge it against itself, and push it a second time. Leaving it out keeps the inputs
@@ -22,13 +22,15 @@ class LatestOtherBlessedModel(resolver.ResolverStrategy):
     ) -> Optional[dict[str, list[types.Artifact]]]:
         """Picks at most one model, with its blessing, from all there are."""
         candidates = {artifact.id for artifact in input_dict.get("candidate", [])}
-        blessings = {
-            blessing.get_int_custom_property("current_model_id"): blessing
-            for blessing in input_dict.get("model_blessing", [])
-            if blessing.get_int_custom_property("blessed") == 1
-        }
+        latest: dict[int, types.Artifact] = {}
+        for blessing in sorted(input_dict.get("model_blessing", []), key=lambda b: b.id):
+            latest[blessing.get_int_custom_property("current_model_id")] = blessing
+        models = {model.id: model for model in input_dict.get("model", [])}
         empty: dict[str, list[types.Artifact]] = {key: [] for key in input_dict}
-        for model in sorted(input_dict.get("model", []), key=lambda m: m.id, reverse=True):
-            if model.id in blessings and model.id not in candidates:
-                return {**empty, "model": [model], "model_blessing": [blessings[model.id]]}
+        # By the blessing, not by the model: an older model that is blessed anew is pushed anew.
+        for blessing in sorted(latest.values(), key=lambda b: b.id, reverse=True):
+            model = blessing.get_int_custom_property("current_model_id")
+            blessed = blessing.get_int_custom_property("blessed") == 1
+            if blessed and model in models and model not in candidates:
+                return {**empty, "model": [models[model]], "model_blessing": [blessing]}
         return empty

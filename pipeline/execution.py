@@ -108,8 +108,11 @@ def _run_pipeline(
 ) -> None:
     title = f"{recipe.name} → {shown_path(folder.path)}"
     with NodeDisplay(terminal_console(terminal), title) as display:
+        from pairloom.components.trainer.devices import reserve_devices
         from pairloom.pipeline import runner
 
+        # Now: the first node that uses TensorFlow fixes its devices for the whole process.
+        reserve_devices(recipe.training.devices)
         if build is None:
             from pairloom.pipeline.graph import build_pipeline
 

@@ -9,8 +9,10 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from tensorflow_metadata.proto.v0 import anomalies_pb2
 
 from pairloom.components.evaluator import EvaluationSummary, read_evaluation
+from pairloom.components.metrics import get_metric
 from pairloom.components.pairs.summary import read_summary
 from pairloom.pipeline import records
 from pairloom.pipeline.execution import FinishedRun
@@ -43,6 +45,7 @@ def read_results(finished: FinishedRun) -> RunResults:
         pushed = outputs("Pusher")["pushed_model"].custom_properties
         notes = (
             *_rejected_notes(outputs("PairExamples")),
+            *_anomaly_notes(outputs("ExampleValidator")),
             *_vocabulary_notes(outputs("SubwordLearner")),
         )
     return RunResults(evaluation, pushed["pushed_destination"].string_value, notes)
@@ -55,6 +58,8 @@ def print_summary(
     results = read_results(finished)
     console.print()
     console.print(score_table(results.evaluation))
+    for line in signature_lines(results.evaluation):
+        console.print(line, style="dim", soft_wrap=True, highlight=False)
     console.print()
     for line in verdict_lines(results, finished):
         console.print(line, soft_wrap=True, highlight=False)
@@ -81,6 +86,18 @@ def score_table(evaluation: EvaluationSummary) -> Table:
         figures = [f"{baseline.get(name, float('nan')):.2f}" for name in evaluation.metrics]
         table.add_row("last blessed", f"{evaluation.overall.examples:,}", *figures, style="dim")
     return table
+
+
+def signature_lines(evaluation: EvaluationSummary) -> list[str]:
+    """How the scores were computed, where there is more to say of it than the metric's name."""
+    signatures = {
+        name: get_metric(metric).signature() for name, metric in evaluation.metrics.items()
+    }
+    return [
+        f"{name}: {signature}"
+        for name, signature in signatures.items()
+        if signature != evaluation.metrics[name]
+    ]
 
 
 def verdict_lines(results: RunResults, finished: FinishedRun) -> list[Text]:
@@ -126,6 +143,17 @@ def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
     total = counts.good + counts.rejected
     where = shown_path(outputs["rejected"].uri)
     return [f"{counts.rejected:,} of {total:,} rows were rejected; they are in {where}"]
+
+
+def _anomaly_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
+    """What ExampleValidator found at odds with the schema, a line for each split and feature."""
+    notes = []
+    for file in sorted(Path(outputs["anomalies"].uri).glob("Split-*/SchemaDiff.pb")):
+        found = anomalies_pb2.Anomalies.FromString(file.read_bytes())
+        split = file.parent.name.removeprefix("Split-")
+        for feature, info in found.anomaly_info.items():
+            notes.append(f"anomaly in {split}, {feature}: {info.description}")
+    return notes
 
 
 def _vocabulary_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:

@@ -99,28 +99,63 @@ def wait_for(port, process, seconds=90):
     raise AssertionError(f"nothing listens on port {port}")
 
 
-@pytest.mark.slow
-def test_the_readme_s_commands_lead_from_files_to_an_answer_over_grpc(own_data):
+def free_port():
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", 8500)) == 0:
-            pytest.skip("port 8500, which the README's commands use, is taken")
-    commands = [c for c in shell_commands(README) if c.startswith("pairloom ")]
-    serve = next(c for c in commands if c.startswith("pairloom serve"))
-    before, after = commands[: commands.index(serve)], commands[commands.index(serve) + 1 :]
-    assert [c.split()[1] for c in before + after] == ["new", "run", "predict", "runs"]
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
-    outputs = [run(command, own_data) for command in before]
+
+def pushed_versions(folder):
+    return [path.name for path in (folder / "runs/train-en-de/serving/train-en-de").iterdir()]
+
+
+@pytest.fixture(scope="module")
+def trained(own_data):
+    """What the README's commands before `pairloom serve` print, and their folder."""
+    commands = [c for c in shell_commands(README) if c.startswith("pairloom ")]
+    assert [c.split()[1] for c in commands] == ["new", "run", "serve", "predict", "runs"]
+    return own_data, [run(command, own_data) for command in commands[:2]], commands[2:]
+
+
+@pytest.mark.slow
+def test_the_readme_s_commands_lead_from_files_to_an_answer_over_grpc(trained):
+    folder, outputs, (serve, predict, runs) = trained
     assert "blessed" in outputs[1].lower() and "pushed" in outputs[1].lower()
-    server = subprocess.Popen(serve.split(), cwd=own_data, env=environment())
+    # The same commands, on a port that is free wherever this runs.
+    port = free_port()
+    ports = f" --port {port} --rest_api_port {free_port()}"
+    server = subprocess.Popen((serve + ports).split(), cwd=folder, env=environment())
     try:
-        wait_for(8500, server)
-        answer, runs = (run(command, own_data) for command in after)
-        assert answer.strip() == "ein kleiner hund"
-        assert "train-en-de" in runs
+        wait_for(port, server)
+        predict += f" --address localhost:{port}"
+        assert run(predict, folder).strip() == "ein kleiner hund"
+        assert "ein kleiner hund" in run(f"{predict} --nbest", folder)
+        assert "█" in run(f"{predict} --explain", folder)
+        assert "train-en-de" in run(runs, folder)
         (asks,) = (b for b in blocks(README, "python") if ASKS_A_SERVER in b)
-        exec(compile(asks, "README", "exec"), {})
-        picture = run('pairloom predict "the man sleeps" --picture attention.png', own_data)
-        assert "der mann schlaeft" in picture and (own_data / "attention.png").exists()
+        exec(compile(asks.replace("8500", str(port)), "README", "exec"), {})
+        picture = f'pairloom predict "the man sleeps" --picture a.png --address localhost:{port}'
+        assert "der mann schlaeft" in run(picture, folder) and (folder / "a.png").exists()
     finally:
         server.terminate()
         assert server.wait(60) == 0
+
+
+@pytest.mark.slow
+def test_a_finished_run_repeated_does_nothing_and_its_model_can_be_shown(trained):
+    folder, _, _ = trained
+    before = pushed_versions(folder)
+    shown = run("pairloom demo my.yaml", folder)
+    assert "Trainer: cached" in shown and "Evaluator: cached" in shown and "Pusher: cached" in shown
+    assert shown.count(" → ") >= 3 and "over gRPC" in shown
+    assert pushed_versions(folder) == before
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_blessed_is_not_pushed(trained):
+    folder, _, _ = trained
+    before = pushed_versions(folder)
+    told = run("pairloom run my.yaml --set evaluation.thresholds.bleu.at_least=101", folder)
+    assert "Trainer: cached" in told
+    assert "not blessed" in told and "not pushed" in told
+    assert pushed_versions(folder) == before

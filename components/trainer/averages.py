@@ -39,9 +39,9 @@ class Averages(tf.Module):
     def in_place(self) -> Iterator[None]:
         """Inside, the model's weights are the averages."""
         own = [tf.identity(weight) for weight in self._weights] if self.values else []
-        for weight, average in zip(self._weights, self.values):
-            weight.assign(average)
         try:
+            for weight, average in zip(self._weights, self.values):
+                weight.assign(average)
             yield
         finally:
             for weight, value in zip(self._weights, own):

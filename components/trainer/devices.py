@@ -3,6 +3,12 @@
 import tensorflow as tf
 
 
+def reserve_devices(devices: str) -> None:
+    """Makes the virtual CPUs that `"cpu:2"` asks for; to be called before TensorFlow starts."""
+    if devices.startswith("cpu:"):
+        _make_virtual_cpus(int(devices.removeprefix("cpu:")))
+
+
 def choose_strategy(devices: str) -> tf.distribute.Strategy:
     """The strategy for a recipe's `devices`.
 
@@ -14,8 +20,8 @@ def choose_strategy(devices: str) -> tf.distribute.Strategy:
         A strategy that splits every batch over the devices.
     """
     if devices.startswith("cpu:"):
+        reserve_devices(devices)
         count = int(devices.removeprefix("cpu:"))
-        _make_virtual_cpus(count)
         return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(count)])
     gpus = tf.config.list_logical_devices("GPU")
     if devices == "auto" and len(gpus) > 1:

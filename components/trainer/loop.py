@@ -80,6 +80,7 @@ class TrainingLoop:
             self.optimizer = self._make_optimizer()
             self.optimizer.build(model.trainable_variables)
             self.averages = Averages(weights, settings.average)
+        self.position = Position()
         # One trace for all lengths; what a strategy splits has no signature to give.
         ids = tf.TensorSpec([None, None], tf.int32)
         whole = self.strategy.num_replicas_in_sync == 1
@@ -90,7 +91,6 @@ class TrainingLoop:
             autograph=False,
         )
         self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids], autograph=False)
-        self.position = Position()
         self.losses: list[float] = []
         self._evaluation: dict[str, float] = {}
         self._checkpoints = tf.train.CheckpointManager(
@@ -119,14 +119,12 @@ class TrainingLoop:
         try:
             while not self.position["ended"]:
                 self._run_epoch()
-                if self.position["epoch"] >= self.settings.epochs:
-                    self.position["ended"] = 1
+            if self.position["evaluated"] != self.position["step"]:
+                self._evaluate()
         except KeyboardInterrupt:
             self._checkpoints.save(int(self.position["step"]))
             raise
         self._checkpoints.save(int(self.position["step"]))
-        if not self._best.latest_checkpoint:
-            self._evaluate()
         self._best.checkpoint.restore(self._best.latest_checkpoint).expect_partial()
         return TrainingResult(
             steps=int(self.position["step"]),
@@ -136,37 +134,36 @@ class TrainingLoop:
         )
 
     def _run_epoch(self) -> None:
+        """Trains on what is left of an epoch; stopped anywhere and called again, it goes on."""
         done = int(self.position["batch"])
         batches = self._batches(int(self.position["epoch"])).skip(done)
         meter = _Meter()
-        started = time.perf_counter()
+        clock = _Clock(self.position)
         for source, target in self.strategy.experimental_distribute_dataset(batches):
             loss, tokens = (float(x) for x in self._train_step(source, target))
             if not math.isfinite(loss):
                 raise TrainingDivergedError(
-                    f"The loss became {loss} at step {int(self.position['step']) + 1}. "
+                    f"The loss became {loss} at step {int(self.position['step'])}. "
                     "Try a smaller `training.learning_rate` or `training.clip_norm`, "
                     "or more `training.warmup_steps`."
                 )
-            # From one step's end to the next: waiting for data is training time too.
-            started, seconds = time.perf_counter(), time.perf_counter() - started
             self.losses.append(loss / tokens)
-            meter.add(loss, tokens, seconds)
-            self._after_step(seconds)
+            meter.add(loss, tokens, clock.tick())
+            self._after_step()
             if meter.due():
                 self._report(meter)
             if self.position["ended"]:
                 return
-        self.position["epoch"] += 1
-        self.position["batch"] = 0
         if not self.settings.evaluate_every:
             self._evaluate()
+            clock.tick()
+        self.position["batch"] = 0
+        self.position["epoch"] += 1
+        if self.position["epoch"] >= self.settings.epochs:
+            self.position["ended"] = 1
 
-    def _after_step(self, seconds: float) -> None:
+    def _after_step(self) -> None:
         settings, position = self.settings, self.position
-        position["step"] += 1
-        position["batch"] += 1
-        position["seconds"] += seconds
         step = int(position["step"])
         self.averages.update(step)
         if step % _PLAN_EVERY_STEPS == 0:
@@ -177,7 +174,6 @@ class TrainingLoop:
             self._checkpoints.save(step)
         if settings.minutes and position["seconds"] >= 60 * settings.minutes:
             position["ended"] = 1
-            self._evaluate()
 
     def _plan(self) -> None:
         """Ends the rate's decay where the minutes will end, so that a slow machine anneals too."""
@@ -189,6 +185,7 @@ class TrainingLoop:
 
     def _train_all_replicas(self, source, target):
         sums = self.strategy.run(self._replica_step, (source, target))
+        self.position.advance()
         return [self.strategy.reduce(tf.distribute.ReduceOp.SUM, x, axis=None) for x in sums]
 
     def _replica_step(self, source, target):
@@ -247,6 +244,7 @@ class TrainingLoop:
                 self._best.save(int(self.position["step"]))
             else:
                 self.position["patience"] += 1
+        self.position["evaluated"] = self.position["step"]
         self._log(self._evaluation)
         if early.patience and self.position["patience"] >= early.patience:
             self.position["ended"] = 1
@@ -299,6 +297,21 @@ class TrainingLoop:
         with self._writer.as_default(int(self.position["step"])):
             for name, value in values.items():
                 tf.summary.scalar(name, value)
+
+
+class _Clock:
+    """Adds to a position all the time that passes, waiting for data and evaluating too."""
+
+    def __init__(self, position: Position):
+        self._position = position
+        self._last = time.perf_counter()
+
+    def tick(self) -> float:
+        """Adds the seconds since the last tick, and returns them."""
+        now = time.perf_counter()
+        passed, self._last = now - self._last, now
+        self._position["seconds"] += passed
+        return passed
 
 
 class _Meter:

@@ -13,10 +13,11 @@ class Position(tf.Module):
         seconds: Time spent in training.
         best: Best value of the watched metric, lower is better.
         patience: Evaluations since then.
+        evaluated: The step of the last evaluation.
         ended: 1 once the training is over.
     """
 
-    NAMES = ("step", "epoch", "batch", "seconds", "best", "patience", "ended")
+    NAMES = ("step", "epoch", "batch", "seconds", "best", "patience", "evaluated", "ended")
 
     def __init__(self):
         super().__init__(name="position")
@@ -28,3 +29,8 @@ class Position(tf.Module):
 
     def __setitem__(self, name: str, value: float) -> None:
         self.values[name].assign(value)
+
+    def advance(self) -> None:
+        """Counts a step. Part of the compiled step, so that no signal can come between the two."""
+        for name in ("step", "batch"):
+            self.values[name].assign_add(1.0)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ def run_fn(fn_args: Any) -> None:
     train_pairs = Pairs(fn_args.train_files, spec, source, target)
     eval_pairs = Pairs(fn_args.eval_files, spec, source, target)
 
+    folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
     keras.config.set_dtype_policy(settings.precision)
     try:
         strategy = choose_strategy(settings.devices)
@@ -50,12 +52,14 @@ def run_fn(fn_args: Any) -> None:
             settings,
             train_pairs,
             eval_pairs,
-            tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config)),
+            folder,
             strategy=strategy,
             bleu=lambda: greedy_bleu(model, eval_pairs, subwords[target]),
-            log_folder=fn_args.model_run_dir,
+            # Not TFX's folder for it: that is dropped with an execution that was stopped.
+            log_folder=tf.io.gfile.join(folder, "tensorboard"),
         )
         loop.run()
+        drop_other_checkpoints(folder)
         buckets = config.get("evaluation", {}).get("length_buckets", ())
         served = ServedModel(
             model,
@@ -103,6 +107,17 @@ def greedy_bleu(model: EncoderDecoder, pairs: Pairs, subwords: Subwords) -> floa
         hypotheses += [text.decode(errors="replace") for text in answer(source).numpy()]
         references += [text.decode(errors="replace") for text in subwords.text(target).numpy()]
     return corpus_score("bleu", hypotheses, references)
+
+
+def drop_other_checkpoints(folder: str) -> None:
+    """Deletes the weights of trainings beside `folder`, which has ended; their logs stay."""
+    parent = os.path.dirname(folder)
+    for other in tf.io.gfile.glob(tf.io.gfile.join(parent, "*")):
+        if os.path.basename(other) != os.path.basename(folder):
+            for name in ("last", "best"):
+                weights = tf.io.gfile.join(other, name)
+                if tf.io.gfile.exists(weights):
+                    tf.io.gfile.rmtree(weights)
 
 
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:

@@ -13,8 +13,9 @@ def model(number):
     return artifact
 
 
-def blessing(number, blessed=True):
+def blessing(number, blessed=True, at=None):
     artifact = standard_artifacts.ModelBlessing()
+    artifact.id = 100 + (at or number)
     artifact.set_int_custom_property("current_model_id", number)
     artifact.set_int_custom_property("blessed", int(blessed))
     return artifact
@@ -49,3 +50,14 @@ def test_a_model_is_never_compared_with_itself():
     models = [model(1), model(2)]
     assert resolved(models, [blessing(1), blessing(2)], model(2)) == [1]
     assert resolved([model(2)], [blessing(2)], model(2)) == []
+
+
+def test_a_model_blessed_anew_is_the_latest():
+    models = [model(1), model(2)]
+    assert resolved(models, [blessing(1), blessing(2), blessing(1, at=3)], model(9)) == [1]
+
+
+def test_only_a_model_s_last_judgement_counts():
+    models = [model(1), model(2)]
+    judgements = [blessing(1), blessing(2), blessing(2, blessed=False, at=3)]
+    assert resolved(models, judgements, model(9)) == [1]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 from rich.console import Console
+from tensorflow_metadata.proto.v0 import anomalies_pb2
 
 from pairloom.components.evaluator import EvaluationSummary, SliceScores
 from pairloom.components.pairs.rows import Rejection
@@ -120,3 +121,22 @@ def test_a_vocabulary_larger_than_the_data_allows_is_noted(tmp_path):
     (tmp_path / "s" / "summary.json").write_text(json.dumps(learned))
     [note] = summary._vocabulary_notes(outputs)
     assert note.startswith("vocabulary joint has 512 ids, not 8,000")
+
+
+def test_scores_of_sacrebleu_state_their_signature():
+    [line] = summary.signature_lines(evaluation())
+    assert line.startswith("bleu: nrefs:1|case:mixed|") and "version:" in line
+
+
+def test_anomalies_are_noted_with_split_and_feature(tmp_path):
+    outputs = {"anomalies": artifact(tmp_path / "a")}
+    found = anomalies_pb2.Anomalies()
+    found.anomaly_info["source"].description = "The feature was not there."
+    for split, message in (("train", anomalies_pb2.Anomalies()), ("eval", found)):
+        (tmp_path / "a" / f"Split-{split}").mkdir()
+        (tmp_path / "a" / f"Split-{split}" / "SchemaDiff.pb").write_bytes(
+            message.SerializeToString()
+        )
+    assert summary._anomaly_notes(outputs) == [
+        "anomaly in eval, source: The feature was not there."
+    ]

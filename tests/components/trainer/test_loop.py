@@ -71,12 +71,13 @@ def test_a_resumed_training_is_the_training_that_was_never_stopped(pair_files, t
 
     stopped = make_loop(pair_files, tmp_path / "stopped", epochs=1)
     train_step = stopped._train_step
-    calls = iter(range(1000))
 
     def interrupted(source, target):
-        if next(calls) == 25:
+        # As a signal does: Python notices it when the step, which is C++, returns.
+        result = train_step(source, target)
+        if int(stopped.position["step"]) == 25:
             raise KeyboardInterrupt
-        return train_step(source, target)
+        return result
 
     stopped._train_step = interrupted
     with pytest.raises(KeyboardInterrupt):
@@ -86,6 +87,43 @@ def test_a_resumed_training_is_the_training_that_was_never_stopped(pair_files, t
     resumed.run()
     np.testing.assert_allclose(resumed.losses, whole.losses[25:], rtol=1e-5)
     np.testing.assert_allclose(weights_of(resumed), weights_of(whole), atol=1e-5)
+
+
+def test_a_stop_in_the_last_evaluation_neither_loses_it_nor_trains_more(pair_files, tmp_path):
+    whole = make_loop(pair_files, tmp_path / "whole")
+    expected = whole.run()
+
+    stopped = make_loop(pair_files, tmp_path / "stopped")
+    evaluate = stopped._evaluate
+
+    def interrupted():
+        if stopped.position["step"] == 2 * stopped.steps_per_epoch:
+            raise KeyboardInterrupt
+        evaluate()
+
+    stopped._evaluate = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    resumed = make_loop(pair_files, tmp_path / "stopped")
+    result = resumed.run()
+    assert resumed.losses == []
+    assert result.steps == expected.steps
+    np.testing.assert_allclose(result.best, expected.best, rtol=1e-5)
+
+
+def test_the_last_steps_are_evaluated_too(pair_files, tmp_path):
+    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=1, evaluate_every=20)
+    at = []
+    evaluate = loop._evaluate
+
+    def noted():
+        at.append(int(loop.position["step"]))
+        evaluate()
+
+    loop._evaluate = noted
+    loop.run()
+    last = loop.steps_per_epoch
+    assert last % 20 and at == [*range(20, last, 20), last]
 
 
 KILLED = """
@@ -190,8 +228,9 @@ def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path):
     model["decoder"] = {**MODEL["decoder"], "dropout": 0.0}
     loop = make_loop(pair_files, tmp_path / "xla", model, xla=True)
     for source, target in loop._batches(0).take(3):
-        loss, tokens, gradients = loop._compiled_gradients(source, target)
-        expected = loop._gradients(source, target)
+        share = tf.constant(0.01)
+        loss, tokens, gradients = loop._compiled_gradients(source, target, share)
+        expected = loop._gradients(source, target, share)
         np.testing.assert_allclose(loss, expected[0], rtol=1e-5)
         assert tokens == expected[1]
         for gradient, wanted in zip(gradients, expected[2]):
@@ -237,7 +276,9 @@ DISTRIBUTED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import keras, numpy as np, tensorflow as tf
-from pairloom.components.trainer.devices import choose_strategy
+from pairloom.components.trainer.devices import choose_strategy, reserve_devices
+reserve_devices("cpu:2")
+tf.constant(1) + 1  # As the nodes before the trainer do, in the same process.
 strategy = choose_strategy("cpu:2")
 import test_loop
 from pairloom.components.trainer.loop import TrainingLoop
