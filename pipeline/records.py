@@ -125,9 +125,11 @@ def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
 
 
 def _remove_half_copies(serving: Path) -> Iterator[Path]:
-    # The Pusher copies saved_model.pb last: a version without it was never finished.
+    # The Pusher copies saved_model.pb last: a version without it was never finished. A folder
+    # whose name is no version is not the Pusher's, and whoever made it may want it.
     for version in serving.glob("*"):
-        if version.is_dir() and not (version / "saved_model.pb").exists():
+        is_version = version.name.isascii() and version.name.isdigit() and version.is_dir()
+        if is_version and not (version / "saved_model.pb").exists():
             shutil.rmtree(version, ignore_errors=True)
             yield version
 

@@ -180,3 +180,12 @@ def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
     assert len(done) == 2
     assert not version.exists()
     assert writer.store.get_artifacts()[0].state == mlmd.Artifact.DELETED
+
+
+def test_mending_removes_only_folders_that_are_versions(folder):
+    half, others = folder.serving / "17", ["notes", "17.old", "v17", "١٧"]
+    for path in (half, *(folder.serving / name for name in others)):
+        path.mkdir(parents=True)
+        (path / "kept").touch()
+    assert records.mend(folder) == [f"Removed the half-copied {half}."]
+    assert sorted(path.parent.name for path in folder.serving.glob("*/kept")) == sorted(others)
