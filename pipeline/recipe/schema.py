@@ -170,11 +170,6 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Serving:
-    """Reserved: no settings yet."""
-
-
-@dataclass(frozen=True)
 class Recipe:
     """One task, from files to a served model. `file` is where it was read from."""
 
@@ -190,7 +185,6 @@ class Recipe:
     training: Training = Training()
     search: Search = Search()
     evaluation: Evaluation = Evaluation()
-    serving: Serving = Serving()
     file: str = field(default="", metadata={"internal": True})
 
     @property

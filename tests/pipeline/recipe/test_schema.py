@@ -1,4 +1,5 @@
 import dataclasses
+import typing
 
 import pytest
 
@@ -17,6 +18,20 @@ def test_defaults_of_one_recipe_never_leak_into_another():
     first, second = schema.Evaluation(), schema.Evaluation()
     first.metrics["mine"] = "bleu"
     assert "mine" not in second.metrics
+
+
+def sections(cls):
+    """A dataclass and all those that its fields hold."""
+    yield cls
+    for hint in typing.get_type_hints(cls).values():
+        for wanted in (hint, *typing.get_args(hint)):
+            if dataclasses.is_dataclass(wanted):
+                yield from sections(wanted)
+
+
+def test_every_section_has_settings():
+    for section in sections(schema.Recipe):
+        assert dataclasses.fields(section), f"{section.__name__} says nothing"
 
 
 def test_the_trainer_takes_every_training_setting():
