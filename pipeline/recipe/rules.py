@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pairloom.components.kinds import kind_names
 from pairloom.components.metrics.registry import metric_ids
 from pairloom.components.pairs.formats import FORMATS
+from pairloom.components.pairs.formats.options import wrong_options
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.schema import Files, Recipe
 
@@ -31,6 +32,7 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from _fields(recipe)
     yield from _files(recipe)
     yield from _columns(recipe)
+    yield from _options(recipe)
     yield from _vocabularies(recipe)
     yield from _model(recipe)
     yield from _search(recipe)
@@ -140,6 +142,16 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
         yield Broken("data.columns", "a column for each field", f"none for {', '.join(missing)}")
     if len(set(data.columns.values())) < len(data.columns):
         yield Broken("data.columns", "a column of its own for each field", repr(data.columns))
+
+
+def _options(recipe: Recipe) -> Iterator[Broken]:
+    data = recipe.data
+    if data.format not in FORMATS:
+        return
+    known = FORMATS[data.format].options
+    for name, expected, received in wrong_options(data.format, known, data.options):
+        near = "" if name in known else nearest_name(name, known)
+        yield Broken(f"data.options.{name}", expected, received, near)
 
 
 def _vocabularies(recipe: Recipe) -> Iterator[Broken]:

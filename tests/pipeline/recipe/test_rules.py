@@ -41,6 +41,12 @@ def failure(load, *overrides, **kwargs):
         (["data.columns={sorce: 0, target: 1}"], "data.columns.sorce", "source"),
         (["data.format=jsonl", "data.header=true"], "data.header", ""),
         (["data.format=jsonl", "data.columns={source: 0, target: b}"], "data.columns.source", ""),
+        (["data.format=cmudict", "data.options.limt=5"], "data.options.limt", "limit"),
+        (["data.format=cmudict", "data.options.limit=abc"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit=-1"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit=true"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit="], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.stress=1"], "data.options.stress", ""),
         (["vocabularies={sorce: {}}"], "vocabularies.sorce", "source"),
         (
             ["vocabularies={joint: {}}", "fields.source.vocabulary=jiont"],
@@ -95,6 +101,13 @@ def test_columns_may_be_names_where_there_is_a_header(load):
 
 def test_cmudict_needs_no_files(load):
     assert load(base="name: a\ndata: {format: cmudict}\n").data.train is None
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "tsv"])
+def test_a_format_without_options_takes_none(load, name):
+    error = failure(load, f"data.format={name}", "data.options.limit=5")
+    assert (error.key, error.expected) == ("data.options.limit", f"nothing: {name} has no options")
+    assert failure(load, "data.options.limit=5", base=PARALLEL).key == "data.options.limit"
 
 
 def test_every_format_kind_and_metric_of_the_components_can_be_asked_for(load):
