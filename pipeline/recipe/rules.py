@@ -66,10 +66,13 @@ def _fields(recipe: Recipe) -> Iterator[Broken]:
         if name.endswith("_length"):
             yield Broken(f"fields.{name}", "a name that does not end in _length", name)
     if len(recipe.fields) < 2:
-        yield Broken("fields", "at least one input and one output", f"{len(recipe.fields)} field")
+        yield Broken("fields", "one input and one output", f"{len(recipe.fields)} field")
     if recipe.output not in recipe.fields:
         near = nearest_name(recipe.output, recipe.fields)
         yield Broken("output", f"one of the fields {', '.join(recipe.fields)}", recipe.output, near)
+    elif len(recipe.inputs) > 1:
+        expected = "one input and one output: the trainer takes exactly one text input"
+        yield Broken("fields", expected, f"the inputs {', '.join(recipe.inputs)}")
     split_by = recipe.data.split_by
     if split_by and split_by not in recipe.fields:
         near = nearest_name(split_by, recipe.fields)
@@ -171,6 +174,23 @@ def _vocabularies(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _model(recipe: Recipe) -> Iterator[Broken]:
+    encoder, decoder = recipe.model.encoder, recipe.model.decoder
+    if encoder.bidirectional and encoder.units % 2:
+        expected = "an even number, for each direction of a bidirectional encoder has half of it"
+        yield Broken("model.encoder.units", expected, str(encoder.units))
+    yield from _tied(recipe)
+    plain = decoder.context != "attention"
+    if recipe.model.tied != "none" and plain and decoder.units != decoder.embedding:
+        yield Broken(
+            "model.tied",
+            "`none`, `context: attention`, or decoder units equal to its embedding",
+            f"{recipe.model.tied} with `context: {decoder.context}`, "
+            f"units {decoder.units}, embedding {decoder.embedding}",
+        )
+
+
+def _tied(recipe: Recipe) -> Iterator[Broken]:
+    """What one table for all fields needs."""
     if recipe.model.tied != "all" or recipe.output not in recipe.fields:
         return
     vocabularies = sorted({recipe.vocabulary_of(name) for name in recipe.fields})
@@ -191,7 +211,7 @@ def _model(recipe: Recipe) -> Iterator[Broken]:
 
 def _search(recipe: Recipe) -> Iterator[Broken]:
     search = recipe.search
-    if search.nbest > search.beam:
+    if search.nbest is not None and search.nbest > search.beam:
         yield Broken("search.nbest", f"at most search.beam ({search.beam})", str(search.nbest))
 
 

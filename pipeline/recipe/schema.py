@@ -136,13 +136,17 @@ class Training:
 
 @dataclass(frozen=True)
 class Search:
-    """How the served model looks for its answer; `beam: 1` is greedy."""
+    """How the served model looks for its answer; `beam: 1` is greedy.
+
+    `nbest` is how many answers the signature of that name gives; None means 5, or `beam` if that
+    is less.
+    """
 
     beam: int = setting(5, at_least=1)
     length_penalty: float = setting(0.6, at_least=0)
     coverage_penalty: float = setting(0.0, at_least=0)
     max_length: int = setting(100, at_least=1)
-    nbest: int = setting(5, at_least=1)
+    nbest: int | None = setting(None, at_least=1)
 
 
 @dataclass(frozen=True)

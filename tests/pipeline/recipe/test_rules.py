@@ -29,6 +29,7 @@ def failure(load, *overrides, **kwargs):
         (["evaluation.metrics=[blue]"], "evaluation.metrics.blue", "bleu"),
         (["fields={source: {}}"], "fields", ""),
         (["fields={source: {}, target: {}, source_length: {}}"], "fields.source_length", ""),
+        (["fields={source: {}, target: {}, other: {}}"], "fields", ""),
         (["data.train="], "data.train", ""),
         (["data.train=[]"], "data.train", ""),
         (["data.train={source: a, target: b}"], "data.train", ""),
@@ -54,7 +55,8 @@ def failure(load, *overrides, **kwargs):
             "joint",
         ),
         (["model.tied=all"], "model.tied", ""),
-        (["search.beam=3"], "search.nbest", ""),
+        (["model.encoder.units=7"], "model.encoder.units", ""),
+        (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
         (["evaluation.metrics={}"], "evaluation.metrics", ""),
         (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
         (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
@@ -87,6 +89,33 @@ def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):
     shared = ["fields.source.vocabulary=v", "fields.target.vocabulary=v", "model.tied=all"]
     assert load("", *shared).model.tied == "all"
     assert "equal embedding" in failure(load, *shared, "model.encoder.embedding=8").expected
+
+
+def test_an_encoder_of_one_direction_may_have_odd_units(load):
+    recipe = load("", "model.encoder.units=7", "model.encoder.bidirectional=false")
+    assert recipe.model.encoder.units == 7
+
+
+@pytest.mark.parametrize("context", ["every_step", "state"])
+@pytest.mark.parametrize("tied", ["output", "all"])
+def test_a_tied_decoder_without_attention_is_as_wide_as_its_embedding(load, tied, context):
+    chosen = [
+        "fields={source: {vocabulary: v}, target: {vocabulary: v}}",
+        f"model.tied={tied}",
+        f"model.decoder.context={context}",
+    ]
+    assert load("", *chosen).model.tied == tied
+    error = failure(load, *chosen, "model.decoder.units=64")
+    assert error.key == "model.tied"
+    assert "units 64, embedding 256" in error.received
+    attention = [*chosen[:2], "model.decoder.units=64"]
+    assert load("", *attention).model.decoder.units == 64
+
+
+@pytest.mark.parametrize(("beam", "nbest"), [(1, 1), (3, 3), (5, 5), (8, 5)])
+def test_by_default_there_are_five_answers_or_as_many_as_the_beam_has(load, beam, nbest):
+    assert load("", f"search.beam={beam}").search.nbest == nbest
+    assert load("", f"search.beam={beam}", "search.nbest=1").search.nbest == 1
 
 
 def test_shares_count_only_for_splits_without_files(load):
