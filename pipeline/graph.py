@@ -39,7 +39,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     Returns:
         A pipeline that any TFX runner takes. Settings reach the components as JSON.
     """
-    data, fields = section(recipe.data), section(recipe.fields)
+    data, fields = section(recipe.data), section(recipe.fields, ordered=True)
     examples = PairExamples(data=data, fields=fields, output=recipe.output)
     statistics = StatisticsGen(examples=examples.outputs["examples"])
     schema = SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=True)

@@ -24,7 +24,8 @@ class RunRecord:
     """One run of a pipeline.
 
     Args:
-        run_id: The run's id, made by `new_run_id`.
+        run_id: The run's id: made by `new_run_id`, or by another TFX runner as it likes.
+        started: When the run began.
         state: `done`, `running`, `failed` or `interrupted`.
         seconds: From the first node's start to the last one's end.
         scores: Overall metrics by shown name.
@@ -34,17 +35,13 @@ class RunRecord:
     """
 
     run_id: str
+    started: datetime
     state: str
     seconds: float
     scores: dict[str, float] = field(default_factory=dict)
     blessed: bool | None = None
     pushed: str = ""
     failed_node: str = ""
-
-    @property
-    def started(self) -> datetime:
-        """When the run began."""
-        return datetime.strptime(self.run_id, _RUN_ID)
 
 
 def new_run_id() -> str:
@@ -68,8 +65,8 @@ def list_runs(folder: RunFolder) -> list[RunRecord]:
     with open_store(folder) as store:
         contexts = _contexts(store, "pipeline_run")
         alive = is_locked(folder)
-        records = [_record(store, context, alive) for context in contexts]
-    return sorted((r for r in records if r is not None), key=lambda r: r.run_id)
+        records = [_record(store, context, folder.name, alive) for context in contexts]
+    return sorted((r for r in records if r is not None), key=lambda r: (r.started, r.run_id))
 
 
 def outputs_of_run(
@@ -77,7 +74,7 @@ def outputs_of_run(
 ) -> dict[str, mlmd.Artifact]:
     """The artifacts that a node gave a run, by output name, whether made or taken from cache."""
     for context in _contexts(store, "pipeline_run"):
-        if _run_id(context) != run_id:
+        if not f".{context.name}".endswith(f".{run_id}"):
             continue
         for execution in store.get_executions_by_context(context.id):
             if _node_of(store, execution) == node_id and execution.last_known_state in _GOOD:
@@ -125,9 +122,11 @@ def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
 
 
 def _remove_half_copies(serving: Path) -> Iterator[Path]:
-    # The Pusher copies saved_model.pb last: a version without it was never finished.
+    # The Pusher copies saved_model.pb last: a version without it was never finished. A folder
+    # whose name is no version is not the Pusher's, and whoever made it may want it.
     for version in serving.glob("*"):
-        if version.is_dir() and not (version / "saved_model.pb").exists():
+        is_version = version.name.isascii() and version.name.isdigit() and version.is_dir()
+        if is_version and not (version / "saved_model.pb").exists():
             shutil.rmtree(version, ignore_errors=True)
             yield version
 
@@ -161,7 +160,7 @@ def _outputs(store: metadata_store.MetadataStore, execution_id: int) -> dict[str
 
 
 def _record(
-    store: metadata_store.MetadataStore, context: mlmd.Context, alive: bool
+    store: metadata_store.MetadataStore, context: mlmd.Context, pipeline: str, alive: bool
 ) -> RunRecord | None:
     executions = sorted(store.get_executions_by_context(context.id), key=lambda e: e.id)
     if not executions:
@@ -185,12 +184,17 @@ def _record(
         state = "interrupted"
     first = min(e.create_time_since_epoch for e in executions)
     last = max(e.last_update_time_since_epoch for e in executions)
-    return RunRecord(_run_id(context), state, (last - first) / 1000, **known)
+    # Some versions of TFX put the pipeline's name and a dot before the id.
+    run_id = str(context.name).removeprefix(f"{pipeline}.")
+    return RunRecord(run_id, _started(run_id, context), state, (last - first) / 1000, **known)
 
 
-def _run_id(context: mlmd.Context) -> str:
-    # TFX prefixes the run id with the pipeline's name and a dot; ids of ours hold no dot.
-    return str(context.name).rpartition(".")[2]
+def _started(run_id: str, context: mlmd.Context) -> datetime:
+    try:
+        return datetime.strptime(run_id, _RUN_ID)
+    except ValueError:
+        # The id is another runner's. Local time without a zone, as in our own ids.
+        return datetime.fromtimestamp(context.create_time_since_epoch / 1000)
 
 
 def _results(outputs: Mapping[str, mlmd.Artifact]) -> dict[str, Any]:

@@ -48,11 +48,6 @@ class RunFolder:
         return self.path / "serving" / self.name
 
     @property
-    def report(self) -> Path:
-        """Figures and pictures of the last run."""
-        return self.path / "report"
-
-    @property
     def logs(self) -> Path:
         """One log file a run."""
         return self.path / "logs"

@@ -16,6 +16,12 @@ def plain(settings: Any) -> Any:
     return settings
 
 
-def section(settings: Any) -> str:
-    """A part of the recipe as JSON; equal settings give equal text."""
-    return json.dumps(plain(settings), ensure_ascii=False)
+def section(settings: Any, ordered: bool = False) -> str:
+    """A part of the recipe as JSON; equal settings give equal text, which TFX's cache compares.
+
+    Args:
+        settings: A section, or a mapping of sections.
+        ordered: Whether the order of keys is part of the settings, and kept. That of the fields
+            is: columns without names belong to them in turn.
+    """
+    return json.dumps(plain(settings), ensure_ascii=False, sort_keys=not ordered)

@@ -7,6 +7,7 @@ from typing import Any
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import file_size, fingerprint, is_gzip
 from pairloom.components.pairs.formats import find_format
+from pairloom.components.pairs.formats.options import require_options
 from pairloom.components.pairs.formats.parallel import unequal_lengths
 from pairloom.components.pairs.lines import LineIndex
 from pairloom.components.pairs.rows import Chunk
@@ -54,6 +55,7 @@ def data_fingerprint(settings: PairSettings) -> str:
 
 def _groups(settings: PairSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
     form = find_format(settings.format)
+    require_options(settings.format, form.options, settings.options)
     for split, source in settings.sources.items():
         for files in form.groups(source, f"data.{split}", settings):
             for file in files:

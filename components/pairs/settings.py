@@ -118,16 +118,24 @@ def _shares(split: Mapping[str, float], sources: Mapping[str, Any]) -> dict[str,
 
 
 def _sources(data: Mapping[str, Any]) -> dict[str, Any]:
-    folder = os.path.abspath(data.get("folder") or ".")
+    folder = data.get("folder") or "."
+    if not _is_remote(folder):
+        folder = os.path.abspath(folder)
 
     def absolute(source: Any) -> Any:
         if isinstance(source, Mapping):
             return {field: absolute(path) for field, path in source.items()}
         if isinstance(source, (list, tuple)):
             return [absolute(path) for path in source]
-        if source is None or "://" in source:
+        if source is None or _is_remote(source):
             return source
-        return os.path.normpath(os.path.join(folder, os.path.expanduser(source)))
+        joined = os.path.join(folder, os.path.expanduser(source))
+        return joined if _is_remote(joined) else os.path.normpath(joined)
 
     given = {name: data[name] for name in SPLITS if data.get(name)}
     return {name: absolute(source) for name, source in {"train": None, **given}.items()}
+
+
+def _is_remote(path: str) -> bool:
+    # The os.path functions would make `gs:/` of `gs://`.
+    return "://" in path

@@ -2,12 +2,17 @@
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pairloom.pipeline.errors import UserError
 
 if TYPE_CHECKING:
     from pairloom.serving.client import Client
+
+# A request of thousands of lines would meet the timeout before its first answer came back.
+BATCH = 64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,33 +43,40 @@ def run(args: argparse.Namespace) -> int:
 
     with Client(args.address, model=args.model, timeout=args.timeout) as client:
         if args.picture:
-            draw(client, texts, args.picture)
-        elif args.explain:
-            print_explained(client, texts)
+            draw(client, list(texts), args.picture)
+            return 0
+        print_batch = print_answers
+        if args.explain:
+            print_batch = print_explained
         elif args.nbest:
-            for text, answers in zip(texts, client.nbest(texts)):
-                print(text)
-                for answer in answers:
-                    print(f"  {answer.score:8.3f}  {answer.text}")
-        else:
-            for answer in client.predict(texts):
-                print(answer.text)
+            print_batch = print_nbest
+        for batch in batches(texts):
+            print_batch(client, batch)
+            # Into a pipe Python would keep the answers back until it has some kilobytes.
+            sys.stdout.flush()
     return 0
 
 
-def given_texts(words: list[str]) -> list[str]:
-    """The texts to ask about, from the command line or from standard input.
+def given_texts(words: list[str]) -> Iterator[str]:
+    """The texts to ask about, from the command line, or line by line from standard input.
 
     Raises:
         UserError: there is none.
     """
+    texts: Iterator[str] = iter(words)
     if words == ["-"] or (not words and not sys.stdin.isatty()):
-        texts = [line.rstrip("\r\n") for line in sys.stdin]
-    else:
-        texts = list(words)
-    if not texts:
+        texts = (line.rstrip("\r\n") for line in sys.stdin)
+    first = next(texts, None)
+    if first is None:
         raise UserError('Expected a text to ask about, as in `pairloom predict "hello"`.')
-    return texts
+    return chain([first], texts)
+
+
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The texts in lists of `BATCH`, each as soon as it is full."""
+    remaining = iter(texts)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
 
 
 def draw(client: "Client", texts: list[str], path: str) -> None:
@@ -82,6 +94,20 @@ def draw(client: "Client", texts: list[str], path: str) -> None:
     save_heatmap(path, answer.attention, answer.source_tokens, answer.target_tokens, title)
     print(answer.text)
     print(f"Drew {path}.")
+
+
+def print_answers(client: "Client", texts: list[str]) -> None:
+    """Answers, a line each."""
+    for answer in client.predict(texts):
+        print(answer.text)
+
+
+def print_nbest(client: "Client", texts: list[str]) -> None:
+    """Texts, each with its alternatives and their scores."""
+    for text, answers in zip(texts, client.nbest(texts)):
+        print(text)
+        for answer in answers:
+            print(f"  {answer.score:8.3f}  {answer.text}")
 
 
 def print_explained(client: "Client", texts: list[str]) -> None:

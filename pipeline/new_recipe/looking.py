@@ -1,7 +1,5 @@
 """Looks at a user's files: what format they have, how many pairs, what the texts are like."""
 
-import csv
-import io
 import json
 import unicodedata
 from collections import Counter
@@ -9,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairloom.components.pairs.formats.comma_separated import read_records
 from pairloom.components.pairs.lines import read_lines
 from pairloom.pipeline.errors import UserError
 
@@ -159,9 +158,7 @@ def _look_at_table(file: Path) -> FilesLook:
     kind = _table_format(file, lines)
     if kind == "jsonl":
         return _look_at_json(file, lines, count)
-    rows = [line.split("\t") for line in lines]
-    if kind == "csv":
-        rows = [row for row in csv.reader(io.StringIO("\n".join(lines))) if row]
+    rows = _csv_rows(file, lines) if kind == "csv" else [line.split("\t") for line in lines]
     width, times = Counter(map(len, rows)).most_common(1)[0]
     if width < 2:
         raise UserError(
@@ -178,6 +175,24 @@ def _look_at_table(file: Path) -> FilesLook:
     return _files_look(
         kind, (file,), count - header, pairs, header, None if usual else columns, names
     )
+
+
+def _csv_rows(file: Path, lines: list[str]) -> list[list[str]]:
+    """The rows that a run would read too; those that it would reject are left out."""
+    numbered = enumerate((line.encode() for line in lines), 1)
+    rows: list[list[str]] = []
+    wrong = ""
+    for number, cells, _ in read_records(numbered, _LINE_LIMIT):
+        if isinstance(cells, list):
+            rows.append(cells)
+        else:
+            wrong = wrong or f"line {number}: {cells}"
+    if not rows:
+        raise UserError(
+            f"Expected rows of comma-separated text. Received: {file}, without any ({wrong}). "
+            "It must be CSV in UTF-8, with two columns or more."
+        )
+    return rows
 
 
 def _look_at_json(file: Path, lines: list[str], count: int) -> FilesLook:

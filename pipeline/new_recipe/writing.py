@@ -121,7 +121,7 @@ def _ending(suggestion: Suggestion) -> list[str]:
     first = next(iter(suggestion.metrics))
     buckets = ", ".join(map(str, suggestion.length_buckets))
     return [
-        f"search: {{beam: 5, max_length: {suggestion.max_length}, nbest: 5}}",
+        f"search: {{beam: 5, max_length: {suggestion.max_length}}}",
         "",
         "evaluation:",
         f"  metrics: {{{metrics}}}",

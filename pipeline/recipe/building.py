@@ -42,7 +42,7 @@ def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
     known = {f.name: f for f in dataclasses.fields(cls) if not f.metadata.get("internal")}
     for name in values:
         if name not in known:
-            names = f"one of the keys {', '.join(known)}" if known else "no keys yet"
+            names = f"one of the keys {', '.join(known)}"
             near = nearest_name(name, known)
             raise document.error((*key, str(name)), names, f"the unknown key `{name}`", near)
     arguments = {}

@@ -21,7 +21,8 @@ def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
 
     Returns:
         A recipe without gaps: `data.folder` is absolute, every field names its vocabulary,
-        every vocabulary is listed, `data.split_by` and `evaluation.compare` are filled in.
+        every vocabulary is listed, `data.split_by`, `search.nbest` and `evaluation.compare` are
+        filled in.
 
     Raises:
         RecipeError: naming file, key, what was expected, what was received.
@@ -101,7 +102,7 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         for name, settings in recipe.fields.items()
     }
     used = dict.fromkeys(settings.vocabulary for settings in fields.values())
-    evaluation = recipe.evaluation
+    search, evaluation = recipe.search, recipe.evaluation
     if ("evaluation", "compare") not in document.places:
         evaluation = dataclasses.replace(evaluation, compare=next(iter(evaluation.metrics)))
     return dataclasses.replace(
@@ -113,6 +114,7 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         ),
         fields=fields,
         vocabularies={name: recipe.vocabularies.get(name, Vocabulary()) for name in used},
+        search=dataclasses.replace(search, nbest=search.nbest or min(5, search.beam)),
         evaluation=evaluation,
         file=document.file,
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pairloom.components.kinds import kind_names
 from pairloom.components.metrics.registry import metric_ids
 from pairloom.components.pairs.formats import FORMATS
+from pairloom.components.pairs.formats.options import wrong_options
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.schema import Files, Recipe
 
@@ -31,6 +32,7 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from _fields(recipe)
     yield from _files(recipe)
     yield from _columns(recipe)
+    yield from _options(recipe)
     yield from _vocabularies(recipe)
     yield from _model(recipe)
     yield from _search(recipe)
@@ -64,10 +66,13 @@ def _fields(recipe: Recipe) -> Iterator[Broken]:
         if name.endswith("_length"):
             yield Broken(f"fields.{name}", "a name that does not end in _length", name)
     if len(recipe.fields) < 2:
-        yield Broken("fields", "at least one input and one output", f"{len(recipe.fields)} field")
+        yield Broken("fields", "one input and one output", f"{len(recipe.fields)} field")
     if recipe.output not in recipe.fields:
         near = nearest_name(recipe.output, recipe.fields)
         yield Broken("output", f"one of the fields {', '.join(recipe.fields)}", recipe.output, near)
+    elif len(recipe.inputs) > 1:
+        expected = "one input and one output: the trainer takes exactly one text input"
+        yield Broken("fields", expected, f"the inputs {', '.join(recipe.inputs)}")
     split_by = recipe.data.split_by
     if split_by and split_by not in recipe.fields:
         near = nearest_name(split_by, recipe.fields)
@@ -142,6 +147,16 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
         yield Broken("data.columns", "a column of its own for each field", repr(data.columns))
 
 
+def _options(recipe: Recipe) -> Iterator[Broken]:
+    data = recipe.data
+    if data.format not in FORMATS:
+        return
+    known = FORMATS[data.format].options
+    for name, expected, received in wrong_options(data.format, known, data.options):
+        near = "" if name in known else nearest_name(name, known)
+        yield Broken(f"data.options.{name}", expected, received, near)
+
+
 def _vocabularies(recipe: Recipe) -> Iterator[Broken]:
     used = {recipe.vocabulary_of(name) for name in recipe.fields}
     listed = recipe.vocabularies
@@ -159,6 +174,23 @@ def _vocabularies(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _model(recipe: Recipe) -> Iterator[Broken]:
+    encoder, decoder = recipe.model.encoder, recipe.model.decoder
+    if encoder.bidirectional and encoder.units % 2:
+        expected = "an even number, for each direction of a bidirectional encoder has half of it"
+        yield Broken("model.encoder.units", expected, str(encoder.units))
+    yield from _tied(recipe)
+    plain = decoder.context != "attention"
+    if recipe.model.tied != "none" and plain and decoder.units != decoder.embedding:
+        yield Broken(
+            "model.tied",
+            "`none`, `context: attention`, or decoder units equal to its embedding",
+            f"{recipe.model.tied} with `context: {decoder.context}`, "
+            f"units {decoder.units}, embedding {decoder.embedding}",
+        )
+
+
+def _tied(recipe: Recipe) -> Iterator[Broken]:
+    """What one table for all fields needs."""
     if recipe.model.tied != "all" or recipe.output not in recipe.fields:
         return
     vocabularies = sorted({recipe.vocabulary_of(name) for name in recipe.fields})
@@ -179,7 +211,7 @@ def _model(recipe: Recipe) -> Iterator[Broken]:
 
 def _search(recipe: Recipe) -> Iterator[Broken]:
     search = recipe.search
-    if search.nbest > search.beam:
+    if search.nbest is not None and search.nbest > search.beam:
         yield Broken("search.nbest", f"at most search.beam ({search.beam})", str(search.nbest))
 
 

@@ -136,13 +136,17 @@ class Training:
 
 @dataclass(frozen=True)
 class Search:
-    """How the served model looks for its answer; `beam: 1` is greedy."""
+    """How the served model looks for its answer; `beam: 1` is greedy.
+
+    `nbest` is how many answers the signature of that name gives; None means 5, or `beam` if that
+    is less.
+    """
 
     beam: int = setting(5, at_least=1)
     length_penalty: float = setting(0.6, at_least=0)
     coverage_penalty: float = setting(0.0, at_least=0)
     max_length: int = setting(100, at_least=1)
-    nbest: int = setting(5, at_least=1)
+    nbest: int | None = setting(None, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -170,11 +174,6 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Serving:
-    """Reserved: no settings yet."""
-
-
-@dataclass(frozen=True)
 class Recipe:
     """One task, from files to a served model. `file` is where it was read from."""
 
@@ -190,7 +189,6 @@ class Recipe:
     training: Training = Training()
     search: Search = Search()
     evaluation: Evaluation = Evaluation()
-    serving: Serving = Serving()
     file: str = field(default="", metadata={"internal": True})
 
     @property

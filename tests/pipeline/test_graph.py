@@ -111,3 +111,6 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
     assert changed("vocabularies.source.size=300") == {"SubwordLearner"}
     assert changed("data.options.limit=5") == {"PairExamples"}
     assert changed("description=other") == set()
+    assert changed("data.options={limit: 0, stress: false}") == set()
+    # The fields' order says which column is whose.
+    assert "PairExamples" in changed("fields={target: {}, source: {}}")

@@ -67,11 +67,35 @@ def writer(folder):
         yield Writer(store, folder)
 
 
-def test_ids_sort_by_time_and_tell_it():
+def test_ids_sort_by_time_and_tell_it(folder, writer):
     before = datetime.now()
     first, second = records.new_run_id(), records.new_run_id()
+    after = datetime.now()
     assert first < second
-    assert before <= records.RunRecord(first, "done", 0.0).started <= datetime.now()
+    for run_id in (second, first):
+        writer.execution(run_id, "Trainer", mlmd.Execution.COMPLETE)
+    found = records.list_runs(folder)
+    assert [record.run_id for record in found] == [first, second]
+    assert before <= found[0].started < found[1].started <= after
+
+
+def test_the_pipelines_name_before_an_id_is_no_part_of_it(folder, writer):
+    run_id = records.new_run_id()
+    writer.execution(f"words.{run_id}", "Trainer", mlmd.Execution.COMPLETE, model=({}, True))
+    assert [record.run_id for record in records.list_runs(folder)] == [run_id]
+    assert set(records.outputs_of_run(writer.store, run_id, "Trainer")) == {"model"}
+
+
+@pytest.mark.parametrize("run_id", ["2024-05-06T07:08:09.101112", "manual__1"])
+def test_runs_of_other_runners_are_listed_by_when_they_were_recorded(folder, writer, run_id):
+    """LocalDagRunner's id is an ISO time, with a dot; Airflow's and Kubeflow's are others."""
+    earlier = records.new_run_id()
+    writer.execution(earlier, "Trainer", mlmd.Execution.COMPLETE)
+    writer.execution(run_id, "Trainer", mlmd.Execution.COMPLETE, model=({}, True))
+    found = records.list_runs(folder)
+    assert [record.run_id for record in found] == [earlier, run_id]
+    assert abs((datetime.now() - found[1].started).total_seconds()) < 60
+    assert set(records.outputs_of_run(writer.store, run_id, "Trainer")) == {"model"}
 
 
 def test_a_folder_without_a_database_has_no_runs(folder):
@@ -180,3 +204,12 @@ def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
     assert len(done) == 2
     assert not version.exists()
     assert writer.store.get_artifacts()[0].state == mlmd.Artifact.DELETED
+
+
+def test_mending_removes_only_folders_that_are_versions(folder):
+    half, others = folder.serving / "17", ["notes", "17.old", "v17", "١٧"]
+    for path in (half, *(folder.serving / name for name in others)):
+        path.mkdir(parents=True)
+        (path / "kept").touch()
+    assert records.mend(folder) == [f"Removed the half-copied {half}."]
+    assert sorted(path.parent.name for path in folder.serving.glob("*/kept")) == sorted(others)

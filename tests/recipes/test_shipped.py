@@ -25,3 +25,9 @@ def test_multi30k_keeps_its_official_splits():
     data = load_recipe("multi30k-en-de").data
     assert data.eval == {"source": "val.en", "target": "val.de"}
     assert data.test == {"source": "test_2016_flickr.en", "target": "test_2016_flickr.de"}
+
+
+@pytest.mark.parametrize("name", sorted(shipped_recipes()))
+@pytest.mark.parametrize("beam", [1, 2, 10])
+def test_the_beam_can_be_changed_alone(name, beam):
+    assert load_recipe(name, [f"search.beam={beam}"]).search.nbest == min(5, beam)

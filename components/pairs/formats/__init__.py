@@ -11,6 +11,7 @@ from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
 from pairloom.components.pairs.formats.comma_separated import CommaSeparated
 from pairloom.components.pairs.formats.json_lines import JsonLines
+from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.parallel import Parallel
 from pairloom.components.pairs.formats.tab_separated import TabSeparated
 from pairloom.components.pairs.rows import Chunk, Rejection, Row
@@ -24,6 +25,9 @@ class Format(Protocol):
 
     splittable: bool
     """Whether a worker can start in the midst of a file. Never so for gzip."""
+
+    options: Mapping[str, Option]
+    """The keys that `data.options` may have."""
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         """The files of a data section; those of one tuple are read side by side."""

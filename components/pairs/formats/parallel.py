@@ -10,6 +10,7 @@ from typing import Any
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import find_files
+from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.single import long_line
 from pairloom.components.pairs.lines import LongLine, read_lines
 from pairloom.components.pairs.rows import Chunk, Rejection, Row
@@ -31,6 +32,7 @@ class Parallel:
     """One file a field."""
 
     splittable = True
+    options: Mapping[str, Option] = {}
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         if not isinstance(source, Mapping) or set(source) != set(settings.fields):

@@ -1,10 +1,11 @@
 """What the formats with one file for all fields share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from pairloom.components.pairs.files import find_files
+from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.lines import LongLine, read_lines
 from pairloom.components.pairs.rows import Chunk, Rejection, shown
 from pairloom.components.pairs.settings import PairSettings
@@ -27,6 +28,7 @@ class SingleFile:
     """A format whose rows each stand in one file."""
 
     splittable = True
+    options: Mapping[str, Option] = {}
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         del settings

@@ -105,3 +105,10 @@ def test_paths_with_a_scheme_are_read_through_beam(write, tmp_path):
 def test_a_missing_remote_file_is_an_error_too(tmp_path):
     with pytest.raises(DataError, match="no file matches"):
         find_files(f"elsewhere:/{tmp_path}/*.en", "data.train")
+
+
+def test_relative_paths_start_at_a_remote_folder_too(write, read, tmp_path):
+    write("a.tsv", "one\teins\n"), write("b.tsv", "two\tzwei\n")
+    good, _ = read(format="tsv", folder=f"elsewhere:/{tmp_path}", train=["b.tsv", "a*"])
+    assert [pair.file for pair in good] == [f"elsewhere:/{tmp_path}/{n}.tsv" for n in "ba"]
+    assert [pair.values for pair in good] == [("two", "zwei"), ("one", "eins")]

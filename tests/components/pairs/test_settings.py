@@ -24,6 +24,17 @@ def test_paths_start_at_the_folder():
     }
 
 
+@pytest.mark.parametrize("folder", ["gs://bucket/data", "gs://bucket/data/"])
+def test_a_folder_may_be_remote(folder):
+    sources = {"train": ["a", "parts/*.gz"], "eval": "/local/b", "test": "s3://d/e"}
+    settings = PairSettings.from_sections({**DATA, "folder": folder, **sources}, FIELDS, "target")
+    assert settings.sources == {
+        "train": ["gs://bucket/data/a", "gs://bucket/data/parts/*.gz"],
+        "eval": "/local/b",
+        "test": "s3://d/e",
+    }
+
+
 def test_pairs_are_kept_together_by_the_first_input():
     assert PairSettings.from_sections(DATA, FIELDS, "target").split_by == 0
     assert PairSettings.from_sections(DATA, FIELDS, "source").split_by == 1

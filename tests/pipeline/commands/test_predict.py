@@ -4,23 +4,24 @@ import sys
 import numpy as np
 import pytest
 
-from pairloom.pipeline.commands.predict import given_texts, print_explained
+from pairloom.pipeline.commands.predict import BATCH, given_texts, print_explained
 from pairloom.pipeline.errors import UserError
-from pairloom.serving.client import Explanation
+from pairloom.serving import client
+from pairloom.serving.client import Answer, Explanation
 
 
 def test_texts_come_from_the_command_line():
-    assert given_texts(["one", "two words"]) == ["one", "two words"]
+    assert list(given_texts(["one", "two words"])) == ["one", "two words"]
 
 
 def test_a_dash_reads_lines_from_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("one\ntwo words\r\n"))
-    assert given_texts(["-"]) == ["one", "two words"]
+    assert list(given_texts(["-"])) == ["one", "two words"]
 
 
 def test_a_pipe_is_read_without_being_asked(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("one\n"))
-    assert given_texts([]) == ["one"]
+    assert list(given_texts([])) == ["one"]
 
 
 def test_nothing_to_ask_is_an_error(monkeypatch):
@@ -35,6 +36,63 @@ def test_no_server_is_told_with_what_to_do(pairloom):
     assert "127.0.0.1:1" in err
     assert "pairloom serve" in err
     assert "Traceback" not in err
+
+
+class Echo:
+    """A client that answers in capitals, and notes how many texts it was asked at once."""
+
+    asked: list[int]
+
+    def __init__(self, *_, **__):
+        type(self).asked = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def predict(self, texts):
+        self.asked.append(len(texts))
+        return [Answer(text.upper(), -0.5) for text in texts]
+
+    def nbest(self, texts):
+        return [[answer] for answer in self.predict(texts)]
+
+    def explain(self, texts):
+        return [
+            Explanation(answer.text, answer.score, ("t",), ("T",), np.eye(1))
+            for answer in self.predict(texts)
+        ]
+
+
+@pytest.mark.parametrize("how", ["", "--nbest", "--explain"])
+def test_many_lines_are_sent_in_batches_and_answered_in_order(monkeypatch, pairloom, how):
+    lines = [f"line {n}" for n in range(2 * BATCH + 2)]
+    monkeypatch.setattr(client, "Client", Echo)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+    code, out, _ = pairloom("predict", "-", *([how] if how else []))
+    assert code == 0
+    assert Echo.asked == [BATCH, BATCH, 2]
+    answers = [row for row in out.splitlines() if "LINE" in row]
+    assert [row[row.index("LINE") :].split("   ")[0] for row in answers] == [
+        line.upper() for line in lines
+    ]
+
+
+def test_answers_come_before_the_input_has_ended(monkeypatch, pairloom, capsys):
+    shown = []
+
+    def typed():
+        for number in range(BATCH + 1):
+            shown.append(capsys.readouterr().out)
+            yield f"line {number}\n"
+
+    monkeypatch.setattr(client, "Client", Echo)
+    monkeypatch.setattr(sys, "stdin", typed())
+    pairloom("predict", "-")
+    assert set(shown[:BATCH]) == {""}
+    assert len(shown[BATCH].splitlines()) == BATCH
 
 
 class Canned:

@@ -34,6 +34,34 @@ def test_a_csv_without_a_header_has_none(tmp_path):
     assert look.sample[0] == ("hello there", "hallo du")
 
 
+def test_a_long_field_of_a_csv_is_a_field(tmp_path):
+    file, long = tmp_path / "a.csv", "x" * 200_000
+    file.write_text(f"hello there,hallo du\n{long},kurz\n")
+    assert look_at([str(file)]).sample == (("hello there", "hallo du"), (long, "kurz"))
+
+
+@pytest.mark.parametrize("bad", ["a\0b,c", '"never closed,x', '"a"b,c'])
+def test_a_malformed_line_of_a_csv_costs_no_other(tmp_path, bad):
+    file = tmp_path / "a.csv"
+    file.write_text(f"hello there,hallo du\n{bad}\ngood day,guten Tag\n")
+    sample = look_at([str(file)]).sample
+    assert (sample[0], sample[-1]) == (("hello there", "hallo du"), ("good day", "guten Tag"))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("\n\n\n", "line 1: line is empty"),
+        ('"a"b,c\n"d"e,f\n', "line 1: malformed CSV"),
+    ],
+)
+def test_a_csv_without_rows_is_an_error_that_says_why(tmp_path, text, reason):
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    with pytest.raises(UserError, match=rf"Expected rows .* Received: {file}.*{reason}"):
+        look_at([str(file)])
+
+
 def test_a_text_file_with_tabs_is_a_tsv_whatever_its_name(tmp_path):
     file = tmp_path / "a.txt"
     file.write_text("a, b\tc\n" * 5)

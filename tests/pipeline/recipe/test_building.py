@@ -56,7 +56,6 @@ def test_a_key_unlike_any_other_gets_no_suggestion(load):
             "a list of a whole number",
             "[1, 'b']",
         ),
-        ("serving: {port: 1}", "serving.port", "no keys yet", "the unknown key `port`"),
     ],
 )
 def test_a_wrong_type_says_what_was_expected_and_received(load, more, key, expected, received):

@@ -29,6 +29,7 @@ def failure(load, *overrides, **kwargs):
         (["evaluation.metrics=[blue]"], "evaluation.metrics.blue", "bleu"),
         (["fields={source: {}}"], "fields", ""),
         (["fields={source: {}, target: {}, source_length: {}}"], "fields.source_length", ""),
+        (["fields={source: {}, target: {}, other: {}}"], "fields", ""),
         (["data.train="], "data.train", ""),
         (["data.train=[]"], "data.train", ""),
         (["data.train={source: a, target: b}"], "data.train", ""),
@@ -41,6 +42,12 @@ def failure(load, *overrides, **kwargs):
         (["data.columns={sorce: 0, target: 1}"], "data.columns.sorce", "source"),
         (["data.format=jsonl", "data.header=true"], "data.header", ""),
         (["data.format=jsonl", "data.columns={source: 0, target: b}"], "data.columns.source", ""),
+        (["data.format=cmudict", "data.options.limt=5"], "data.options.limt", "limit"),
+        (["data.format=cmudict", "data.options.limit=abc"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit=-1"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit=true"], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.limit="], "data.options.limit", ""),
+        (["data.format=cmudict", "data.options.stress=1"], "data.options.stress", ""),
         (["vocabularies={sorce: {}}"], "vocabularies.sorce", "source"),
         (
             ["vocabularies={joint: {}}", "fields.source.vocabulary=jiont"],
@@ -48,7 +55,8 @@ def failure(load, *overrides, **kwargs):
             "joint",
         ),
         (["model.tied=all"], "model.tied", ""),
-        (["search.beam=3"], "search.nbest", ""),
+        (["model.encoder.units=7"], "model.encoder.units", ""),
+        (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
         (["evaluation.metrics={}"], "evaluation.metrics", ""),
         (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
         (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
@@ -83,6 +91,33 @@ def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):
     assert "equal embedding" in failure(load, *shared, "model.encoder.embedding=8").expected
 
 
+def test_an_encoder_of_one_direction_may_have_odd_units(load):
+    recipe = load("", "model.encoder.units=7", "model.encoder.bidirectional=false")
+    assert recipe.model.encoder.units == 7
+
+
+@pytest.mark.parametrize("context", ["every_step", "state"])
+@pytest.mark.parametrize("tied", ["output", "all"])
+def test_a_tied_decoder_without_attention_is_as_wide_as_its_embedding(load, tied, context):
+    chosen = [
+        "fields={source: {vocabulary: v}, target: {vocabulary: v}}",
+        f"model.tied={tied}",
+        f"model.decoder.context={context}",
+    ]
+    assert load("", *chosen).model.tied == tied
+    error = failure(load, *chosen, "model.decoder.units=64")
+    assert error.key == "model.tied"
+    assert "units 64, embedding 256" in error.received
+    attention = [*chosen[:2], "model.decoder.units=64"]
+    assert load("", *attention).model.decoder.units == 64
+
+
+@pytest.mark.parametrize(("beam", "nbest"), [(1, 1), (3, 3), (5, 5), (8, 5)])
+def test_by_default_there_are_five_answers_or_as_many_as_the_beam_has(load, beam, nbest):
+    assert load("", f"search.beam={beam}").search.nbest == nbest
+    assert load("", f"search.beam={beam}", "search.nbest=1").search.nbest == 1
+
+
 def test_shares_count_only_for_splits_without_files(load):
     recipe = load("", "data.eval=b.tsv", "data.split={eval: 0.9, test: 0.5}")
     assert recipe.data.split.test == 0.5
@@ -95,6 +130,13 @@ def test_columns_may_be_names_where_there_is_a_header(load):
 
 def test_cmudict_needs_no_files(load):
     assert load(base="name: a\ndata: {format: cmudict}\n").data.train is None
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "tsv"])
+def test_a_format_without_options_takes_none(load, name):
+    error = failure(load, f"data.format={name}", "data.options.limit=5")
+    assert (error.key, error.expected) == ("data.options.limit", f"nothing: {name} has no options")
+    assert failure(load, "data.options.limit=5", base=PARALLEL).key == "data.options.limit"
 
 
 def test_every_format_kind_and_metric_of_the_components_can_be_asked_for(load):
