@@ -10,6 +10,7 @@ from tfx.components import (
     StatisticsGen,
     Trainer,
 )
+from tfx.components.schema_gen.import_schema_gen.component import ImportSchemaGen
 from tfx.dsl.components.common.resolver import Resolver
 from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
@@ -42,7 +43,11 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     data, fields = section(recipe.data), section(recipe.fields, ordered=True)
     examples = PairExamples(data=data, fields=fields, output=recipe.output)
     statistics = StatisticsGen(examples=examples.outputs["examples"])
-    schema = SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=True)
+    schema = (
+        ImportSchemaGen(schema_file=recipe.schema).with_id("SchemaGen")
+        if recipe.schema
+        else SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=True)
+    )
     anomalies = ExampleValidator(
         statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
     )

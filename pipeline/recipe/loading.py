@@ -20,9 +20,9 @@ def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
         overrides: `a.b=value` each; the value is read as YAML.
 
     Returns:
-        A recipe without gaps: `data.folder` is absolute, every field names its vocabulary,
-        every vocabulary is listed, `data.split_by`, `search.nbest` and `evaluation.compare` are
-        filled in.
+        A recipe without gaps: `data.folder` and `schema` are absolute, every field names its
+        vocabulary, every vocabulary is listed, `data.split_by`, `search.nbest` and
+        `evaluation.compare` are filled in.
 
     Raises:
         RecipeError: naming file, key, what was expected, what was received.
@@ -90,13 +90,25 @@ def _expand_lists(document: Document) -> None:
         evaluation["metrics"] = {str(metric): metric for metric in evaluation["metrics"]}
 
 
-def _completed(recipe: Recipe, document: Document) -> Recipe:
-    place, _ = document.place(("data", "folder"))
-    # A folder given on the command line is meant from where the user stands.
+def _absolute(path: str, key: tuple[str, ...], document: Document) -> str:
+    """A path of the recipe from its file's folder; one of `--set` from where the user stands."""
+    if "://" in path:
+        return path
+    place, _ = document.place(key)
     base = Path.cwd() if place.startswith("--set") else Path(document.file).resolve().parent
-    folder = recipe.data.folder
-    if "://" not in folder:
-        folder = str((base / Path(folder).expanduser()).resolve())
+    return str((base / Path(path).expanduser()).resolve())
+
+
+def _found_schema(recipe: Recipe, document: Document) -> str:
+    if not recipe.schema:
+        return ""
+    path = _absolute(recipe.schema, ("schema",), document)
+    if "://" not in path and not Path(path).is_file():
+        raise document.error(("schema",), "the path of a TFDV schema", f"{path}, no file", "")
+    return path
+
+
+def _completed(recipe: Recipe, document: Document) -> Recipe:
     fields = {
         name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
         for name, settings in recipe.fields.items()
@@ -109,9 +121,10 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         recipe,
         data=dataclasses.replace(
             recipe.data,
-            folder=folder,
+            folder=_absolute(recipe.data.folder, ("data", "folder"), document),
             split_by=recipe.data.split_by or recipe.inputs[0],
         ),
+        schema=_found_schema(recipe, document),
         fields=fields,
         vocabularies={name: recipe.vocabularies.get(name, Vocabulary()) for name in used},
         search=dataclasses.replace(search, nbest=search.nbest or min(5, search.beam)),

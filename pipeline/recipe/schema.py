@@ -179,6 +179,8 @@ class Recipe:
 
     name: str
     data: Data
+    # A TFDV schema in text form to hold the data against; empty: inferred from the training pairs.
+    schema: str = ""
     description: str = ""
     fields: dict[str, FieldSettings] = field(
         default_factory=lambda: {"source": FieldSettings(), "target": FieldSettings()}

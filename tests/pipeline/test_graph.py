@@ -114,3 +114,13 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
     assert changed("data.options={limit: 0, stress: false}") == set()
     # The fields' order says which column is whose.
     assert "PairExamples" in changed("fields={target: {}, source: {}}")
+
+
+def test_a_schema_of_the_recipe_takes_the_place_of_an_inferred_one(tmp_path):
+    file = tmp_path / "schema.pbtxt"
+    file.write_text('feature { name: "source" type: BYTES }')
+    recipe = load_recipe("cmudict", [f"schema={file}"])
+    ir = compile_pipeline(build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict")), "r")
+    (node,) = (n.pipeline_node for n in ir.nodes if n.pipeline_node.node_info.id == "SchemaGen")
+    assert node.node_info.type.name.endswith("ImportSchemaGen")
+    assert parameter(node, "schema_file") == str(file)

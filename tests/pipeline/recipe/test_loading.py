@@ -102,3 +102,8 @@ def test_a_shipped_recipe_that_needs_files_asks_for_their_folder(tmp_path):
         require_data_folder(load_recipe("multi30k-en-de"))
     require_data_folder(load_recipe("multi30k-en-de", [f"data.folder={tmp_path}"]))
     require_data_folder(load_recipe("cmudict"))
+
+
+def test_a_schema_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(RecipeError, match=r"TFDV schema\n.*absent.pbtxt, no file"):
+        load_recipe("cmudict", [f"schema={tmp_path / 'absent.pbtxt'}"])
