@@ -41,8 +41,7 @@ def subwords(tmp_path_factory):
     return Subwords((folder / "joint.model").read_bytes())
 
 
-@pytest.fixture(scope="module")
-def served(subwords):
+def make_served(subwords, *buckets):
     model = EncoderDecoder(
         subwords.size,
         subwords.size,
@@ -61,8 +60,13 @@ def served(subwords):
         "source",
         "target",
         SearchSettings(beam=4, nbest=3, max_length=12),
-        LengthBuckets([5, 15], ["01-05", "06-15", ">15"]),
+        *buckets,
     )
+
+
+@pytest.fixture(scope="module")
+def served(subwords):
+    return make_served(subwords, LengthBuckets([5, 15], ["01-05", "06-15", ">15"]))
 
 
 @pytest.fixture(scope="module")
@@ -159,24 +163,33 @@ def test_odd_inputs_are_answered(signatures, name, source):
     assert told["target"].shape[0] == len(source)
 
 
+def serialized(sentence):
+    text = tf.train.Feature(bytes_list=tf.train.BytesList(value=[sentence.encode()]))
+    features = tf.train.Features(feature={"source": text})
+    return tf.train.Example(features=features).SerializeToString()
+
+
 def test_evaluate_answers_serialized_examples(signatures):
-    examples = [
-        tf.train.Example(
-            features=tf.train.Features(
-                feature={
-                    "source": tf.train.Feature(
-                        bytes_list=tf.train.BytesList(value=[sentence.encode()])
-                    )
-                }
-            )
-        ).SerializeToString()
-        for sentence in SENTENCES
-    ]
+    examples = [serialized(sentence) for sentence in SENTENCES]
     best = signatures("serving_default", source=SENTENCES)
     told = signatures("evaluate", examples=examples)
     assert told["target"][:, 0].tolist() == best["target"].tolist()
     buckets = signatures("length_bucket", examples=examples)["length_bucket"][:, 0]
     assert buckets.tolist() == [b">15", b">15", b"06-15", b"01-05", b"01-05"]
+
+
+def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, subwords, tmp_path):
+    export_model(make_served(subwords), str(tmp_path / "1"))
+    without, bounded = tf.saved_model.load(str(tmp_path / "1")), tf.saved_model.load(saved)
+    assert set(without.signatures) == set(bounded.signatures)
+    for name in ("evaluate", "length_bucket"):
+        asked, wanted = without.signatures[name], bounded.signatures[name]
+        assert asked.structured_input_signature == wanted.structured_input_signature
+        assert asked.structured_outputs == wanted.structured_outputs
+    for sentences in (SENTENCES, []):
+        examples = tf.constant([serialized(sentence) for sentence in sentences], tf.string)
+        told = without.signatures["length_bucket"](examples=examples)
+        assert told["length_bucket"].numpy().tolist() == [[b"all"]] * len(sentences)
 
 
 def test_a_session_restores_the_weights_as_tf_serving_does(saved, signatures):
