@@ -136,8 +136,8 @@ class ServedModel(tf.Module):
         features, weights = decoder.features(tf.concat([begin, ids], 1), memory)
         losses = projected_cross_entropy(
             tf.reshape(features, [-1, features.shape[-1]]),
-            tf.convert_to_tensor(decoder.output_layer.table),
-            tf.convert_to_tensor(decoder.output_layer.bias),
+            tf.cast(decoder.output_layer.table, features.dtype),
+            tf.cast(decoder.output_layer.bias, features.dtype),
             tf.reshape(labels, [-1]),
         )
         token_scores = -tf.reshape(losses, tf.shape(labels)) * tf.cast(labels != 0, tf.float32)

@@ -2,6 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import sentencepiece
@@ -190,6 +191,33 @@ def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, su
         examples = tf.constant([serialized(sentence) for sentence in sentences], tf.string)
         told = without.signatures["length_bucket"](examples=examples)
         assert told["length_bucket"].numpy().tolist() == [[b"all"]] * len(sentences)
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
+def test_a_model_of_any_precision_answers_once_exported(subwords, tmp_path, policy):
+    keras.config.set_dtype_policy(policy)
+    try:
+        served = make_served(subwords)
+        assert served._model().decoder.compute_dtype == policy.removeprefix("mixed_")
+        export_model(served, str(tmp_path / "1"))
+    finally:
+        keras.config.set_dtype_policy("float32")
+    loaded = tf.saved_model.load(str(tmp_path / "1"))
+    best = _numpy(loaded.signatures["serving_default"], {"source": SENTENCES})
+    told = _numpy(loaded.signatures["explain"], {"source": SENTENCES})
+    assert told["target"].tolist() == best["target"].tolist()
+    # Clients know float32 alone.
+    assert best["score"].dtype == told["attention"].dtype == np.float32
+    attended = (told["target_tokens"] != b"") & (told["source_tokens"] != b"").any(1)[:, None]
+    np.testing.assert_allclose(told["attention"].sum(-1), attended, atol=0.02)
+    pairs = {"source": SENTENCES[:3], "target": best["target"][:3]}
+    scored = _numpy(loaded.signatures["score"], pairs)
+    assert scored["log_probability"].dtype == np.float32
+    lengths = (scored["target_tokens"] != b"").sum(-1)
+    penalty = ((5 + lengths) / 6) ** 0.6
+    np.testing.assert_allclose(
+        scored["log_probability"] / penalty, best["score"][:3], rtol=0.02, atol=1e-4
+    )
 
 
 def test_a_session_restores_the_weights_as_tf_serving_does(saved, signatures):
