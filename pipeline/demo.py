@@ -59,16 +59,17 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
 def held_out_pairs(
     recipe: Recipe, folder: RunFolder, run_id: str, count: int
 ) -> list[dict[str, str]]:
-    """A few pairs of a run's test split: of middle length, spread over the split."""
+    """A few pairs of a run's test split: of middle length, as long as those are enough."""
     with records.open_store(folder) as store:
         uri = records.outputs_of_run(store, run_id, "PairExamples")["examples"].uri
     pairs = list(_read_examples(Path(uri) / "Split-test", tuple(recipe.fields)))
     first = recipe.inputs[0]
     # Short enough for a heat map on a terminal, long enough to be worth one.
     ordered = sorted(pairs, key=lambda pair: (len(pair[first]), pair[first]))
-    middle = ordered[len(ordered) * 4 // 10 : len(ordered) * 7 // 10 + 1] or ordered
-    step = max(1, len(middle) // count)
-    return middle[step // 2 :: step][:count]
+    middle = ordered[len(ordered) * 4 // 10 : len(ordered) * 7 // 10 + 1]
+    chosen = middle if len(middle) >= count else ordered
+    step = max(1, len(chosen) // count)
+    return chosen[step // 2 :: step][:count]
 
 
 def _read_examples(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, str]]:

@@ -29,13 +29,17 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class LengthBuckets:
-    """Names for source lengths: `labels[i]` where `i` bounds are smaller than the length."""
+    """Names for source lengths: `labels[i]` where `i` bounds are smaller than the length.
+
+    Without bounds every length is in one bucket, `ALL_LENGTHS`.
+    """
 
     bounds: Sequence[int] = ()
     labels: Sequence[str] = ()
 
 
 NO_BUCKETS = LengthBuckets()
+ALL_LENGTHS = "all"
 
 
 class ServedModel(tf.Module):
@@ -47,7 +51,7 @@ class ServedModel(tf.Module):
         source: The input field's name.
         target: The output field's name.
         search: How to search.
-        buckets: For slicing an evaluation by length; without bounds there is no such signature.
+        buckets: For slicing an evaluation by length.
     """
 
     def __init__(
@@ -82,9 +86,9 @@ class ServedModel(tf.Module):
             "explain": (self.explain, [strings]),
             "score": (self.score, [strings, targets]),
             "evaluate": (self.evaluate, [examples]),
+            # Even without bounds: it may become the baseline of a model that is sliced.
+            "length_bucket": (self.length_bucket, [examples]),
         }
-        if self._buckets.bounds:
-            wanted["length_bucket"] = (self.length_bucket, [examples])
         with portable_kernels():
             return {
                 name: tf.function(method, autograph=False).get_concrete_function(*specs)
@@ -132,8 +136,8 @@ class ServedModel(tf.Module):
         features, weights = decoder.features(tf.concat([begin, ids], 1), memory)
         losses = projected_cross_entropy(
             tf.reshape(features, [-1, features.shape[-1]]),
-            tf.convert_to_tensor(decoder.output_layer.table),
-            tf.convert_to_tensor(decoder.output_layer.bias),
+            tf.cast(decoder.output_layer.table, features.dtype),
+            tf.cast(decoder.output_layer.bias, features.dtype),
             tf.reshape(labels, [-1]),
         )
         token_scores = -tf.reshape(losses, tf.shape(labels)) * tf.cast(labels != 0, tf.float32)
@@ -151,6 +155,8 @@ class ServedModel(tf.Module):
 
     def length_bucket(self, examples):
         """Serialized examples to the name of the source's length bucket, `(batch, 1)`."""
+        if not self._buckets.bounds:
+            return {"length_bucket": tf.fill([tf.shape(examples)[0], 1], ALL_LENGTHS)}
         lengths = self.source_subwords.ids(self._parse(examples)).row_lengths()
         bounds = tf.constant(list(self._buckets.bounds), tf.int64)
         bucket = tf.searchsorted(bounds, lengths)

@@ -58,6 +58,13 @@ def pretend_mac(programs: Path) -> None:
     executable(programs / "uname", "#!/bin/sh\n[ $1 = -s ] && echo Darwin || echo arm64\n")
 
 
+def move_system_folders(clone: Path) -> None:
+    """Lets the script look into the clone for /usr, so that this machine's Pythons are hidden."""
+    script = (clone / "setup.sh").read_text()
+    assert "/usr/bin/python3" in script
+    (clone / "setup.sh").write_text(script.replace("/usr/", f"{clone}/usr/"))
+
+
 def test_it_does_nothing_when_lock_and_project_are_unchanged(clone, programs):
     content = b"".join(
         (clone / name).read_bytes() for name in ("uv.lock", "pyproject.toml", "setup.sh")
@@ -74,17 +81,30 @@ def test_it_does_nothing_when_lock_and_project_are_unchanged(clone, programs):
     assert run(clone, programs).returncode == 1, "it must go on to install"
 
 
-@pytest.mark.skipif(
-    any(Path(p).exists() for p in ("/usr/bin/python3.10", "/usr/local/bin/python3.10")),
-    reason="this machine has a Python 3.10 where the script looks without being told",
-)
 def test_without_any_python_it_says_in_one_sentence_what_is_missing(clone, programs):
-    if Path("/usr/bin/python3").exists() or Path("/usr/local/bin/python3").exists():
-        pytest.skip("this machine has a Python 3 that could fetch another")
+    move_system_folders(clone)
     done = run(clone, programs)
     assert done.returncode == 1
     assert done.stderr.startswith("setup: Python 3.10 is missing: install it")
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("folder", ["usr/bin", "usr/local/bin"])
+def test_a_python_3_10_of_the_system_need_not_be_on_path(clone, programs, folder):
+    move_system_folders(clone)
+    fake_python(clone / folder / "python3.10", "chosen")
+    assert "making .venv with chosen" in run(clone, programs).stderr
+
+
+@pytest.mark.parametrize("folder", ["usr/bin", "usr/local/bin"])
+def test_another_python_3_is_tried_for_fetching_a_3_10(clone, programs, folder):
+    move_system_folders(clone)
+    cases = "*'version_info[:2]'*) exit 1;; *version_info*) exit 0;; *) exit 1;;"
+    executable(clone / folder / "python3", f'#!/bin/sh\ncase "$2" in {cases} esac\n')
+    done = run(clone, programs)
+    assert done.returncode == 1
+    assert "no Python 3.10 here; getting uv to fetch one" in done.stderr
+    assert "Python 3.10 is missing: install it" in done.stderr
 
 
 def test_a_shim_that_is_found_but_fails_is_passed_over(clone, programs):

@@ -66,5 +66,12 @@ def test_a_few_held_out_pairs_of_middle_length_are_asked_about(folder):
     assert pairs == held_out_pairs(load_recipe("cmudict"), folder, "a-run", 3)
 
 
+@pytest.mark.parametrize("count", [17, 20, 50])
+def test_other_lengths_are_asked_about_where_too_few_pairs_are_of_middle_length(folder, count):
+    pairs = held_out_pairs(load_recipe("cmudict"), folder, "a-run", count)
+    assert len({pair["source"] for pair in pairs}) == len(pairs) == count
+
+
 def test_fewer_pairs_than_questions_are_all_asked(folder):
-    assert len(held_out_pairs(load_recipe("cmudict"), folder, "a-run", 500)) <= 50
+    pairs = held_out_pairs(load_recipe("cmudict"), folder, "a-run", 500)
+    assert [len(pair["source"]) for pair in pairs] == list(range(1, 51))

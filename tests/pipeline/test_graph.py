@@ -69,8 +69,37 @@ def test_the_pusher_writes_where_the_server_looks(nodes, folder):
     assert destination["filesystem"]["base_directory"] == str(folder.serving)
 
 
-def test_an_unblessed_model_is_never_pushed(nodes):
-    assert "model_blessing" in nodes["Pusher"].inputs.inputs
+def test_the_blessing_is_that_of_the_model_that_is_pushed(nodes):
+    def wired(node, name):
+        # A message's own map would add a name that it is asked for.
+        [channel] = dict(nodes[node].inputs.inputs)[name].channels
+        return channel.producer_node_query.id, channel.output_key
+
+    assert wired("Pusher", "model") == wired("Evaluator", "model") == ("Trainer", "model")
+    assert wired("Pusher", "model_blessing") == ("Evaluator", "blessing")
+
+
+@pytest.mark.parametrize("blessed", [0, 1])
+def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
+    from tfx.components.pusher.executor import Executor
+    from tfx.types import standard_artifacts
+
+    (tmp_path / "Format-Serving").mkdir()
+    (tmp_path / "Format-Serving" / "saved_model.pb").touch()
+    model, blessing = standard_artifacts.Model(), standard_artifacts.ModelBlessing()
+    model.uri = str(tmp_path)
+    blessing.set_int_custom_property("blessed", blessed)
+    given = {"model": [model], "model_blessing": [blessing]}
+    pushed = standard_artifacts.PushedModel()
+    pushed.uri = str(tmp_path / "pushed")
+    before = len(list(folder.serving.glob("*")))
+    Executor().Do(
+        # What the compiled node is not wired to, it is not given.
+        {name: given[name] for name in nodes["Pusher"].inputs.inputs},
+        {"pushed_model": [pushed]},
+        {"push_destination": parameter(nodes["Pusher"], "push_destination")},
+    )
+    assert len(list(folder.serving.glob("*"))) - before == blessed
 
 
 def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder):

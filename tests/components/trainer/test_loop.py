@@ -240,7 +240,9 @@ def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path):
 
 
 def test_a_loss_that_is_no_number_stops_with_advice(pair_files, tmp_path):
-    loop = make_loop(pair_files, tmp_path / "checkpoints", learning_rate=float("inf"), clip_norm=0.0)
+    loop = make_loop(
+        pair_files, tmp_path / "checkpoints", learning_rate=float("inf"), clip_norm=0.0
+    )
     with pytest.raises(TrainingDivergedError, match="smaller `training.learning_rate`"):
         loop.run()
 

@@ -38,10 +38,11 @@ def log_probability(model, source, ids):
 
 
 class Markov:
-    """A decoder whose next id depends on the last one alone, to search by hand."""
+    """A decoder whose next id, and where it looks, depend on the last id alone."""
 
-    def __init__(self, table):
+    def __init__(self, table, looks=None):
         self.table = tf.constant(table, tf.float32)
+        self.looks = np.zeros((len(table), 1), "float32") if looks is None else looks
 
     def prepare(self, memory):
         return memory
@@ -50,8 +51,7 @@ class Markov:
         return {}
 
     def step(self, ids, state, memory):
-        weights = tf.zeros([tf.shape(ids)[0], tf.shape(ids)[1], tf.shape(memory.mask)[1]])
-        return tf.gather(self.table, ids), state, weights
+        return tf.gather(self.table, ids), state, tf.gather(self.looks, ids)
 
 
 def empty_memory(batch):
@@ -159,24 +159,35 @@ def test_the_length_limit_cuts_off():
         np.testing.assert_array_equal(found.lengths[:, 0], [3, 3])
 
 
-def test_a_finished_hypothesis_ranks_before_one_that_was_cut_off():
+def test_a_finished_hypothesis_ranks_before_a_likelier_one_that_was_cut_off():
     table = np.full((6, 6), -1e9, "float32")
     table[:, 4] = 3.0
     table[:, END] = 0.0
-    found = beam_search(Markov(table), empty_memory(1), beams=2, nbest=2, max_length=2)
-    assert found.ids[0, 0, -1] == END or found.ids[0, 0, 0] == END
+    found = beam_search(Markov(table), empty_memory(1), beams=2, nbest=2, max_length=1)
+    np.testing.assert_array_equal(found.ids[0], [[END], [4]])
+    likelier = -np.log1p(np.exp(-3.0))
+    np.testing.assert_allclose(found.scores[0], [likelier - 3.0, likelier], rtol=1e-5)
 
 
-def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere():
-    model = make_model(3)
-    plain = beam(model, beams=6, nbest=6, with_weights=True)
-    pushed = beam(model, beams=6, nbest=6, with_weights=True, coverage_penalty=5.0)
-
-    def uncovered(found):
-        seen = tf.minimum(tf.reduce_sum(found.weights, 2), 1.0)
-        return float(tf.reduce_sum(tf.cast(SOURCE[:, None] > 0, tf.float32) * (1.0 - seen)[:, :1]))
-
-    assert uncovered(pushed) <= uncovered(plain)
+@pytest.mark.parametrize("penalty", [0.0, 0.1, 5.0])
+def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere(penalty):
+    table = np.full((6, 6), -1e9, "float32")
+    table[2, [4, 5]] = 2.0, 1.0
+    table[[4, 5], END] = 0.0
+    looks = np.zeros((6, 3), "float32")
+    looks[[2, 4]] = 0.9, 0.1, 0.0
+    looks[5] = 0.1, 0.9, 0.0
+    # Nobody looks at the last position, which is padding: it must not count as uncovered.
+    memory = Memory(tf.zeros([1, 3, 1]), tf.constant([[True, True, False]]), tf.zeros([1, 1]))
+    found = beam_search(
+        Markov(table, looks), memory, beams=2, nbest=2, max_length=3, coverage_penalty=penalty
+    )
+    likelier = -np.log1p(np.exp(-1.0))
+    expected = {4: likelier + penalty * np.log(0.1 + 0.1), 5: likelier - 1.0}
+    order = sorted(expected, key=expected.get, reverse=True)
+    assert order == ([5, 4] if penalty == 5.0 else [4, 5])
+    np.testing.assert_array_equal(found.ids[0], [[first, END] for first in order])
+    np.testing.assert_allclose(found.scores[0], [expected[i] for i in order], rtol=1e-5)
 
 
 def test_an_empty_batch_gives_an_empty_answer():

@@ -12,11 +12,13 @@ PAIRS = [f"word{i}\tw o r d {i}" for i in range(200)]
 def check(pairloom, tmp_path):
     """Checks a recipe for data.tsv with the given content."""
 
-    def check(content: str | bytes, *overrides: str):
+    def check(content: str | bytes, *overrides: str, rows: int | None = None):
         data = content if isinstance(content, bytes) else content.encode()
         (tmp_path / "data.tsv").write_bytes(data)
         (tmp_path / "r.yaml").write_text("name: r\ndata: {format: tsv, train: data.tsv}\n")
         arguments = [word for override in overrides for word in ("--set", override)]
+        if rows is not None:
+            arguments += ["--rows", str(rows)]
         return pairloom("check", "r.yaml", *arguments)
 
     return check
@@ -126,10 +128,22 @@ def test_a_few_rows_can_be_looked_at_alone(pairloom):
     assert "500 pairs in the first rows" in out
 
 
-def test_all_rows_are_read_when_asked_for(check):
+def test_the_first_rows_are_looked_at_unless_told_otherwise(check):
     code, out, _ = check(lines(*(f"x{i}\ty" for i in range(30_000))))
     assert code == 0
     assert "25,000 pairs in the first rows (--rows 0 reads all)" in out
+
+
+def test_all_rows_are_read_when_asked_for(check):
+    code, out, _ = check(lines(*(f"x{i}\ty" for i in range(30_000))), rows=0)
+    assert code == 0
+    assert "30,200 pairs: train " in out
+
+
+def test_a_bad_row_behind_the_first_ones_is_found_when_all_are_read(check):
+    content = lines(*(f"x{i}\ty" for i in range(30_000)), "a\tb\tc")
+    assert "No row is rejected." in check(content)[1]
+    assert "data.tsv:30201:" in check(content, rows=0)[1]
 
 
 def test_a_shipped_recipe_without_its_data_asks_for_the_folder(pairloom):

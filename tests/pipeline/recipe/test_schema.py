@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.pipeline.recipe import schema
-from pairloom.pipeline.settings_text import plain
 
 
 def test_recipes_cannot_be_changed_once_read(load):
@@ -46,8 +44,3 @@ def test_the_table_of_the_documents_names_every_setting():
     for section in sections(schema.Recipe):
         settings = {f.name for f in dataclasses.fields(section) if not f.metadata.get("internal")}
         assert settings <= named, section.__name__
-
-
-def test_the_trainer_takes_every_training_setting():
-    settings = TrainingSettings.from_mapping(plain(schema.Training()))
-    assert plain(settings) == plain(schema.Training())

@@ -1,0 +1,43 @@
+"""What `pairloom.models` promises to who imports it."""
+
+import inspect
+
+import pytest
+
+import pairloom.models
+
+NAMES = {
+    "AdditiveScore",
+    "EncoderDecoder",
+    "GRUCell",
+    "GeneralScore",
+    "Hypotheses",
+    "LSTMCell",
+    "Memory",
+    "RecurrentDecoder",
+    "Recurrence",
+    "SoftAttention",
+    "TokenEncoder",
+    "beam_search",
+    "greedy_search",
+}
+
+
+def test_the_names_are_these_and_each_is_listed_once():
+    assert sorted(pairloom.models.__all__) == sorted(NAMES)
+
+
+def test_nothing_else_is_public_but_submodules():
+    for name in dir(pairloom.models):
+        if name not in NAMES and not name.startswith("_"):
+            value = getattr(pairloom.models, name)
+            assert inspect.ismodule(value), name
+            assert value.__name__ == f"pairloom.models.{name}"
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_name_is_ours_and_documented(name):
+    value = getattr(pairloom.models, name)
+    assert value.__module__.startswith("pairloom.models.")
+    # Named tuples are given a docstring, their signature, if they have none.
+    assert value.__doc__ and not value.__doc__.startswith(f"{name}(")
