@@ -58,8 +58,8 @@ def print_summary(
     results = read_results(finished)
     console.print()
     console.print(score_table(results.evaluation))
-    for line in signature_lines(results.evaluation):
-        console.print(line, style="dim", soft_wrap=True, highlight=False)
+    for signature in signature_lines(results.evaluation):
+        console.print(signature, style="dim", soft_wrap=True, highlight=False)
     console.print()
     for line in verdict_lines(results, finished):
         console.print(line, soft_wrap=True, highlight=False)
