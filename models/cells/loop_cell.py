@@ -31,7 +31,7 @@ class LoopCell:
         meets the others is the caller's to multiply and to add.
         """
         kernel = self.kernel if kernel is None else kernel
-        return product(inputs, kernel) + self.input_bias(inputs.dtype)
+        return product(inputs, kernel, self.input_bias(inputs.dtype))
 
     def kernels(self) -> dict[str, Any]:
         """The matrices of the step, as `scan` takes them."""

@@ -42,8 +42,7 @@ class OutputLayer(keras.layers.Layer):
         return self.kernel if self._shared is None else self._shared().embeddings
 
     def call(self, features):
-        logits = product(features, ops.transpose(ops.convert_to_tensor(self.table)))
-        return logits + ops.cast(self.bias, logits.dtype)
+        return product(features, ops.transpose(ops.convert_to_tensor(self.table)), self.bias)
 
     def get_config(self):
         return {**super().get_config(), "vocabulary_size": self.vocabulary_size}

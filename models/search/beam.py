@@ -7,6 +7,7 @@ import tensorflow as tf
 from pairloom.models.memory import Memory
 from pairloom.models.search.group import keep_active, shape_invariants
 from pairloom.models.search.hypotheses import Hypotheses, length_factor
+from pairloom.models.search.top_ids import top_ids
 
 # Low enough never to win, high enough that sums of a few stay finite.
 _NEVER = -1e9
@@ -87,8 +88,8 @@ def beam_search(
         logits, state, weights = decoder.step(loop.ids, loop.state, loop.memory)
         logits = tf.cast(logits, tf.float32)
         # Each beam ends in one way only, so among twice the beams enough go on.
-        width = tf.minimum(2 * beams, tf.shape(logits)[-1])
-        best, best_ids = tf.math.top_k(logits, width)
+        width = min(2 * beams, logits.shape[-1])
+        best, best_ids = top_ids(logits, width)
         # log P = logit - log sum, and the sum comes from the likeliest id, whose probability is
         # never so small that its logarithm would suffer: a softmax is fewer passes than a sum.
         likeliest = tf.gather(tf.nn.softmax(logits), best_ids[..., :1], batch_dims=2)[..., 0]
