@@ -176,7 +176,7 @@ class RecurrentDecoder(keras.layers.Layer):
         def unflatten(x):
             return ops.reshape(x, (-1, beams, x.shape[-1]))
 
-        known, kernels = self._before_the_loop(self.embedding(ids), memory)
+        known, kernels = self._before_the_loop(self.embedding(ids), memory, 1)
         state = keras.tree.map_structure(flatten, state)
         stepper = self._stepper(memory, beams)
         state, (features, weights) = stepper(state, flatten(known), plain_products(kernels))
@@ -191,14 +191,14 @@ class RecurrentDecoder(keras.layers.Layer):
         The loop holds only what depends on the step before: input products, and without input
         feeding the readout too, are one product for all steps.
         """
-        embedded = self.dropout(self.embedding(ids), training=training)
+        # Time first from here to the loop's end: the ids are the cheapest to turn around.
+        embedded = self.dropout(self.embedding(ops.transpose(ids)), training=training)
         memory = self.prepare(memory)
         ask_later = self.attention is not None and not (self.asks_before_the_cell or self.feeds)
-        known, kernels = self._before_the_loop(embedded, memory, with_attention=not ask_later)
+        known, kernels = self._before_the_loop(embedded, memory, 0, with_attention=not ask_later)
         state = self.initial_state(memory)
         state = keras.tree.map_structure(lambda x: ops.squeeze(x, 1), state)
         stepper = self._stepper(memory, beams=1, with_attention=not ask_later)
-        known = ops.transpose(known, (1, 0, 2))
         _, (features, weights) = scan(stepper, state, known, (known.dtype,) * 2, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
@@ -210,8 +210,11 @@ class RecurrentDecoder(keras.layers.Layer):
             features = self._read_out(features)
         return self.dropout(features, training=training), weights
 
-    def _before_the_loop(self, embedded, memory: Memory, with_attention: bool = True):
-        """The first cell's input product with all that is known, and a step's kernels by name."""
+    def _before_the_loop(self, embedded, memory: Memory, axis: int, with_attention: bool = True):
+        """The first cell's input product with all that is known, and a step's kernels by name.
+
+        `axis` is the one of `embedded` beside the batch: 0 for steps, 1 for hypotheses.
+        """
         dtype = embedded.dtype
         kernels = named_kernels(self.cells, dtype)
         for number, cell in enumerate(self.cells[1:], 1):
@@ -221,15 +224,14 @@ class RecurrentDecoder(keras.layers.Layer):
                 kernels[f"attention.{name}"] = ops.cast(kernel, dtype)
         if self.feeds:
             kernels["readout"] = ops.cast(self.readout, dtype)
-        known, kernel = embedded, self.cells[0].kernel
-        if self.asks_before_the_cell or self.feeds:
-            # Split, not sliced twice: the gradient of a slice fills a whole matrix with zeros.
-            kernel, arising = ops.split(ops.cast(kernel, dtype), [embedded.shape[-1]])
-            kernels["arising"] = arising
+        # Split, not sliced twice: the gradient of a slice fills a whole matrix with zeros.
+        kernel, rest = ops.split(ops.cast(self.cells[0].kernel, dtype), [embedded.shape[-1]])
+        known = self.cells[0].project(embedded, kernel)
         if self.context == "every_step":
-            summary = ops.repeat(memory.summary[:, None], ops.shape(embedded)[1], axis=1)
-            known = ops.concatenate([embedded, summary], -1)
-        return self.cells[0].project(known, kernel), kernels
+            known = known + ops.expand_dims(product(memory.summary, rest), axis)
+        elif self.asks_before_the_cell or self.feeds:
+            kernels["arising"] = rest
+        return known, kernels
 
     def _stepper(self, memory: Memory, beams: int, with_attention: bool = True):
         """A step for `scan`; the outputs are what the readout needs (or gave), and weights."""
