@@ -152,8 +152,8 @@ def prepare(data: Path, folder: Path) -> Subwords:
 def make_loop(folder: Path) -> TrainingLoop:
     """Our side, as a recipe would make it."""
     model = build_model(MODEL, SIZE, SIZE)
-    # 64 sentences of about 16 subwords.
-    settings = TrainingSettings(batch_tokens=BATCH * 16, label_smoothing=0.0, clip_norm=0.0)
+    # As many batches an epoch as 64 sentences each would make.
+    settings = TrainingSettings(batch_tokens=1068, label_smoothing=0.0, clip_norm=0.0)
     train, held_out = (
         Pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
         for split in ("train", "eval")

@@ -42,9 +42,15 @@ def _cross_entropy(features, table, bias, labels):
     logits = tf.nn.bias_add(tf.matmul(features, table, transpose_b=True), bias)
     logits = tf.cast(logits, tf.float32)
     probabilities = tf.nn.softmax(logits)
-    # The largest probability is at least 1 / vocabulary_size, so its logarithm is safe.
-    log_sum = tf.reduce_max(logits, -1) - tf.math.log(tf.reduce_max(probabilities, -1))
-    loss = log_sum - tf.gather(logits, labels, batch_dims=1)
+    at_label = tf.gather(probabilities, labels, batch_dims=1)
+
+    def from_logits():
+        # The largest probability is at least 1 / vocabulary_size, so its logarithm is safe.
+        log_sum = tf.reduce_max(logits, -1) - tf.math.log(tf.reduce_max(probabilities, -1))
+        return log_sum - tf.gather(logits, labels, batch_dims=1)
+
+    # The other way is two more passes over all logits, for labels whose probability is nothing.
+    loss = tf.cond(tf.reduce_all(at_label > 1e-30), lambda: -tf.math.log(at_label), from_logits)
 
     def gradient(upstream):
         # Scaling the few features instead of all the probabilities saves a pass over them.
