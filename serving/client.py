@@ -122,7 +122,8 @@ class Client:
     ```
 
     Args:
-        address: `host:port` of the server's gRPC port; the port defaults to 8500.
+        address: `host:port` of the server's gRPC port; the port defaults to 8500, the host to
+            this one.
         model: The model's name. `default` is the only model of a pairloom server; stock TF
             Serving wants the name it was started with.
         version: A version, or None for the newest.
@@ -141,6 +142,8 @@ class Client:
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
                 f"Received: {address!r}."
             )
+        if address.removeprefix(":").isdigit():
+            address = f"localhost:{address.removeprefix(':')}"
         self.address = address if _has_port(address) else f"{address}:8500"
         self.model = model
         self.version = version

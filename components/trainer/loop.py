@@ -92,6 +92,7 @@ class TrainingLoop:
         )
         self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids], autograph=False)
         self.losses: list[float] = []
+        self._meter = _Meter()
         self._evaluation: dict[str, float] = {}
         self._checkpoints = tf.train.CheckpointManager(
             # Plain lists of variables: TensorFlow does not see the seeds of Keras's dropout.
@@ -137,7 +138,6 @@ class TrainingLoop:
         """Trains on what is left of an epoch; stopped anywhere and called again, it goes on."""
         done = int(self.position["batch"])
         batches = self._batches(int(self.position["epoch"])).skip(done)
-        meter = _Meter()
         clock = _Clock(self.position)
         for source, target in self.strategy.experimental_distribute_dataset(batches):
             loss, tokens = (float(x) for x in self._train_step(source, target))
@@ -148,10 +148,10 @@ class TrainingLoop:
                     "or more `training.warmup_steps`."
                 )
             self.losses.append(loss / tokens)
-            meter.add(loss, tokens, clock.tick())
+            self._meter.add(loss, tokens, clock.tick())
             self._after_step()
-            if meter.due():
-                self._report(meter)
+            if self._meter.due():
+                self._report()
             if self.position["ended"]:
                 return
         if not self.settings.evaluate_every:
@@ -271,12 +271,15 @@ class TrainingLoop:
             fixed_shapes=self.settings.xla,
         )
 
-    def _report(self, meter: "_Meter") -> None:
-        loss, rate, seconds_a_step = meter.take()
+    def _report(self) -> None:
+        # The first steps after a start are slow, tracing, and tell nothing of those to come.
+        known = self._meter.reports > 0
+        loss, rate, seconds_a_step = self._meter.take()
         step = int(self.position["step"])
-        left = (self.total_steps - step) * seconds_a_step
+        left = (self.total_steps - step) * seconds_a_step if known else 0.0
         if self.settings.minutes:
-            left = min(left, 60 * self.settings.minutes - self.position["seconds"])
+            limit = 60 * self.settings.minutes - self.position["seconds"]
+            left = min(left, limit) if known else limit
         self._log({"loss": loss, "tokens_per_second": rate})
         report(
             TrainingProgress(
@@ -318,6 +321,7 @@ class _Meter:
     """Means since the last report."""
 
     def __init__(self):
+        self.reports = 0
         self._reported = time.perf_counter()
         self._clear()
 
@@ -341,6 +345,7 @@ class _Meter:
             self.seconds / max(self.steps, 1),
         )
         self._clear()
+        self.reports += 1
         self._reported = time.perf_counter()
         return values
 

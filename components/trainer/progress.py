@@ -14,7 +14,7 @@ class TrainingProgress:
         epoch: Counted from 1.
         loss: Mean over the target tokens since the last report.
         tokens_per_second: Real target tokens, padding not counted.
-        seconds_left: An estimate.
+        seconds_left: An estimate; 0 while there is none.
         eval_loss: Of the last evaluation; None before the first.
         eval_bleu: Of the last evaluation; None where BLEU is not asked for.
     """

@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     load_recipe(output)
     print_look(look)
     print(f"\nWrote {output}. Read it, then:")
+    print(f"  pairloom check {output}")
     print(f"  pairloom run {output}")
     print(f"  pairloom serve {name}")
     return 0
@@ -58,6 +59,8 @@ def print_look(look: FilesLook) -> None:
     print(f"{files}: {look.format}, {look.pairs:,} pairs. The first ones:")
     for source, target in look.sample:
         print(f"  {source[:70]}  →  {target[:70]}")
+    if look.format in ("tsv", "csv") and not look.header:
+        print("If the first of these names the columns, say `header: true` in the recipe.")
     if look.columns:
         there = ", ".join(look.column_names)
         print("Source is column {}, target is column {}, of {}.".format(*look.columns, there))

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pairloom.pipeline.errors import UserError
@@ -28,20 +29,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="default",
         help="the model's name (default: the only one that `pairloom serve` serves)",
     )
-    parser.add_argument("--explain", action="store_true", help="show the attention as a heat map")
-    parser.add_argument(
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--explain", action="store_true", help="show the attention as a heat map")
+    shown.add_argument(
         "--picture", metavar="FILE", help="draw the attention of one text into a PNG file"
     )
-    parser.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
+    shown.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds (default: 30)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints an answer a line; with --explain or --nbest a block each."""
     texts = given_texts(args.text)
+    if args.picture:
+        require_picture_file(args.picture)
     from pairloom.serving.client import Client
 
-    with Client(args.address, model=args.model, timeout=args.timeout) as client:
+    try:
+        client = Client(args.address, model=args.model, timeout=args.timeout)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    with client:
         if args.picture:
             draw(client, list(texts), args.picture)
             return 0
@@ -77,6 +85,19 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
     remaining = iter(texts)
     while batch := list(islice(remaining, BATCH)):
         yield batch
+
+
+def require_picture_file(path: str) -> None:
+    """Looks before asking whether the picture can be written.
+
+    Raises:
+        UserError: it cannot.
+    """
+    file = Path(path)
+    if file.suffix.lower() != ".png":
+        raise UserError(f"Expected a --picture that ends in .png. Received: {path}.")
+    if not file.parent.is_dir():
+        raise UserError(f"Expected a --picture in a folder. Received: {path}; make it first.")
 
 
 def draw(client: "Client", texts: list[str], path: str) -> None:

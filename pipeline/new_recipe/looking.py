@@ -52,6 +52,7 @@ class TextLook:
         character_steps: Characters a text, at the same.
         distinct_characters: How many different characters there are.
         distinct_words: How many different words there are.
+        distinct_numbers: How many of these are numbers.
         script: The script most letters are of, as `LATIN`.
     """
 
@@ -61,6 +62,7 @@ class TextLook:
     character_steps: tuple[int, ...]
     distinct_characters: int
     distinct_words: int
+    distinct_numbers: int
     script: str
 
 
@@ -134,6 +136,11 @@ def _lines(file: Path) -> tuple[list[str], int]:
                 sample.append("")
     if not count:
         raise UserError(f"Expected lines of text. Received: {file}, which is empty.")
+    if sum("\0" in line for line in sample) > len(sample) / 2:
+        raise UserError(
+            f"Expected text in UTF-8. Received: {file}, which looks like UTF-16. "
+            f"Convert it first, as in: iconv -f utf-16 -t utf-8 {file.name} > utf8.txt"
+        )
     if broken > len(sample) / 2:
         raise UserError(
             f"Expected text in UTF-8. Received: {file}, in another encoding or not text. "
@@ -276,6 +283,7 @@ def text_look(texts: Sequence[str]) -> TextLook:
     lengths = sorted(map(len, texts))
     split = [text.split() for text in texts]
     words = sorted(map(len, split))
+    distinct = {word for text in split for word in text}
     letters = Counter(character for text in texts for character in text)
     return TextLook(
         characters=(_quantile(lengths, 50), _quantile(lengths, 99)),
@@ -283,7 +291,8 @@ def text_look(texts: Sequence[str]) -> TextLook:
         word_steps=tuple(_quantile(words, q) for q in (20, 40, 60, 80)),
         character_steps=tuple(_quantile(lengths, q) for q in (20, 40, 60, 80)),
         distinct_characters=len(letters),
-        distinct_words=len({word for text in split for word in text}),
+        distinct_words=len(distinct),
+        distinct_numbers=sum(word.isdigit() for word in distinct),
         script=_script(letters),
     )
 

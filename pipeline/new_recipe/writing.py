@@ -54,6 +54,8 @@ def _data(look: FilesLook, suggestion: Suggestion, file: Path) -> list[str]:
         lines.append(f"  train: {paths[0]}")
     if look.header:
         lines.append("  header: true    # the first line names the columns")
+    elif look.format in ("tsv", "csv"):
+        lines.append("  header: false    # true if the first line names the columns")
     if look.columns:
         source, target = map(_yaml, look.columns)
         there = ", ".join(look.column_names)

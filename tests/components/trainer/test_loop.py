@@ -255,6 +255,8 @@ def test_progress_reaches_the_listener(pair_files, tmp_path, monkeypatch):
     assert seen and all(p.tokens_per_second > 0 for p in seen)
     assert [p.step for p in seen] == sorted(p.step for p in seen)
     assert seen[-1].total_steps == loop.total_steps
+    # The first steps trace, and tell nothing of the time that is left.
+    assert seen[0].seconds_left == 0.0
 
 
 def test_tensorboard_logs_are_written(pair_files, tmp_path):

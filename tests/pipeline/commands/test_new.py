@@ -18,7 +18,11 @@ def test_two_files_give_a_valid_recipe_and_the_two_next_commands(pairloom, sente
     code, out, err = pairloom("new", "train.en", "train.de")
     assert (code, err) == (0, "")
     assert "parallel, 1,500 pairs" in out
-    assert out.rstrip().endswith("pairloom run train-en-de.yaml\n  pairloom serve train-en-de")
+    assert out.rstrip().endswith(
+        "pairloom check train-en-de.yaml\n"
+        "  pairloom run train-en-de.yaml\n"
+        "  pairloom serve train-en-de"
+    )
     recipe = load_recipe(sentences / "train-en-de.yaml")
     assert recipe.data.train == {"source": "train.en", "target": "train.de"}
     assert recipe.vocabulary_of("source") == recipe.vocabulary_of("target") == "joint"
@@ -126,3 +130,11 @@ def test_an_odd_name_or_output_is_refused_before_anything_is_written(pairloom, s
     assert pairloom("new", "train.en", "train.de", "--name", "a/b")[0] == 1
     assert pairloom("new", "train.en", "train.de", "-o", "recipe.txt")[0] == 1
     assert sorted(p.name for p in sentences.iterdir()) == ["train.de", "train.en"]
+
+
+def test_a_table_tells_how_to_say_that_it_has_a_header(pairloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days.csv").write_text("when,iso\n" + "1 March,03-01\n" * 20)
+    _, out, _ = pairloom("new", "days.csv")
+    assert "`header: true`" in out
+    assert "header: false    # true if" in (tmp_path / "days.yaml").read_text()

@@ -109,3 +109,25 @@ def test_explained_answers_have_a_heat_map(capsys):
     assert lines[0] == "tr → T R   (score -0.500)"
     assert lines[1].split() == ["t", "r"]
     assert "█" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--picture", "absent/a.png"], "Expected a --picture in a folder. Received: absent/a.png"),
+        (["--picture", "a.xyz"], "ends in .png. Received: a.xyz"),
+        (["--picture", "."], "ends in .png. Received: ."),
+        (["--address", "http://localhost:8500"], "`address` must be host:port"),
+    ],
+)
+def test_what_cannot_be_is_the_user_s_to_mend(pairloom, arguments, message):
+    code, _, err = pairloom("predict", "hello", *arguments)
+    assert code == 1
+    assert message in err
+    assert "fault of pairloom" not in err
+
+
+def test_a_bare_port_is_one_of_this_machine():
+    for address in ("9000", ":9000", "localhost:9000"):
+        with client.Client(address) as made:
+            assert made.address == "localhost:9000"

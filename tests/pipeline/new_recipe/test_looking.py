@@ -96,3 +96,10 @@ def test_a_missing_file_gets_the_nearest_name(tmp_path):
     (tmp_path / "train.en").touch()
     with pytest.raises(UserError, match=r"Did you mean .*train\.en\?"):
         look_at([str(tmp_path / "trian.en")])
+
+
+def test_utf_16_is_named_with_what_to_do(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_bytes("one\teins\ntwo\tzwei\nthree\tdrei\n".encode("utf-16"))
+    with pytest.raises(UserError, match="looks like UTF-16.*iconv -f utf-16"):
+        look_at([str(file)])

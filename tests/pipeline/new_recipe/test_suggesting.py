@@ -9,6 +9,8 @@ from pairloom.pipeline.recipe.schema import Vocabulary
 WORDS = text_look([f"w{i}ord" for i in range(500)])
 SENTENCES = text_look([f"one two three {i} {i * 7} seven" for i in range(5000)])
 PHONEMES = text_look(["K AE T", "D AO G", "T R IY"] * 50)
+STRESSED = text_look(["K AE1 T", "D AO1 G", "T R IY1"] * 50)
+DATES = text_look([f"{i % 28 + 1} March {1900 + i % 90}" for i in range(1500)])
 CHINESE = text_look(["這是一個沒有空格的很長的句子"] * 50)
 
 
@@ -18,7 +20,14 @@ def look(source, target, pairs):
 
 @pytest.mark.parametrize(
     ("text", "method"),
-    [(WORDS, "characters"), (SENTENCES, "bpe"), (PHONEMES, "words"), (CHINESE, "unigram")],
+    [
+        (WORDS, "characters"),
+        (SENTENCES, "bpe"),
+        (PHONEMES, "words"),
+        (STRESSED, "words"),
+        (DATES, "bpe"),
+        (CHINESE, "unigram"),
+    ],
 )
 def test_the_method_suits_the_texts(text, method):
     assert choose_vocabulary(text, 10_000).method == method
