@@ -142,9 +142,7 @@ class Client:
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
                 f"Received: {address!r}."
             )
-        if address.removeprefix(":").isdigit():
-            address = f"localhost:{address.removeprefix(':')}"
-        self.address = address if _has_port(address) else f"{address}:8500"
+        self.address = _host_and_port(address)
         self.model = model
         self.version = version
         self.timeout = timeout
@@ -337,8 +335,12 @@ _CLIENTS_FAULT = (
 )
 
 
-def _has_port(address: str) -> bool:
-    return address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address
+def _host_and_port(address: str) -> str:
+    """An address with what it leaves out: this machine, or port 8500."""
+    if address.removeprefix(":").isdigit():
+        return f"localhost:{address.removeprefix(':')}"
+    has_port = address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address
+    return address if has_port else f"{address}:8500"
 
 
 def _encoded(name: str, values: Texts) -> list[bytes]:

@@ -118,7 +118,7 @@ class TrainingLoop:
             self._checkpoints.restore_or_initialize()
             self._plan()
         try:
-            while not self.position["ended"]:
+            while not self.position["ended"] and self.position["epoch"] < self.settings.epochs:
                 self._run_epoch()
             if self.position["evaluated"] != self.position["step"]:
                 self._evaluate()
@@ -157,10 +157,7 @@ class TrainingLoop:
         if not self.settings.evaluate_every:
             self._evaluate()
             clock.tick()
-        self.position["batch"] = 0
-        self.position["epoch"] += 1
-        if self.position["epoch"] >= self.settings.epochs:
-            self.position["ended"] = 1
+        self.position.end_epoch()
 
     def _after_step(self) -> None:
         settings, position = self.settings, self.position

@@ -14,7 +14,7 @@ class Position(tf.Module):
         best: Best value of the watched metric, lower is better.
         patience: Evaluations since then.
         evaluated: The step of the last evaluation.
-        ended: 1 once the training is over.
+        ended: 1 once the training is over before its epochs are.
     """
 
     NAMES = ("step", "epoch", "batch", "seconds", "best", "patience", "evaluated", "ended")
@@ -34,3 +34,9 @@ class Position(tf.Module):
         """Counts a step. Part of the compiled step, so that no signal can come between the two."""
         for name in ("step", "batch"):
             self.values[name].assign_add(1.0)
+
+    @tf.function(autograph=False)
+    def end_epoch(self) -> None:
+        """Counts an epoch; compiled for the same reason."""
+        self.values["epoch"].assign_add(1.0)
+        self.values["batch"].assign(0.0)

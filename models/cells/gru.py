@@ -38,8 +38,8 @@ class GRUCell(LoopCell, keras.layers.GRUCell):
 def _next_state(projected, recurrent, bias, h):
     """`h'` from `W x (batch, 3 units)`, `U h (batch, 3 units)`, its bias and `h (batch, units)`.
 
-    The gradient is written out because in a loop it costs a third of what TensorFlow derives: that
-    asks anew at every step, for every sum, which of the unknown shapes were broadcast.
+    The gradient is written out because the one that TensorFlow derives asks anew at every step of a
+    loop, for every sum, which of the unknown shapes were broadcast.
     """
     units = h.shape[-1]
     recurrent = recurrent + bias
