@@ -20,6 +20,19 @@ class GRUCell(LoopCell, keras.layers.GRUCell):
         units: Width of the state.
     """
 
+    fixed = {
+        "activation": keras.activations.tanh,
+        "recurrent_activation": keras.activations.sigmoid,
+        "use_bias": True,
+        "reset_after": True,
+        "dropout": 0.0,
+        "recurrent_dropout": 0.0,
+    }
+
+    @property
+    def stock_layer(self) -> type[keras.layers.Layer]:
+        return keras.layers.GRU
+
     def input_bias(self, dtype: str) -> Any:
         return ops.cast(self.bias[0], dtype)
 

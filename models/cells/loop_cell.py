@@ -1,9 +1,11 @@
 """What a cell needs to run in our loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pairloom.models.product import product
+import keras
+
+from pairloom.models.product import plain_products, product
 
 
 class LoopCell:
@@ -12,17 +14,35 @@ class LoopCell:
     `cell(inputs, states)` works in `keras.layers.RNN` as always. A loop over time calls `project`
     once for all steps and what `stepper` gives at each of them: the same, and faster.
 
-    Mixed into a Keras cell with `units`, `kernel` and `recurrent_kernel`.
+    Mixed into a Keras layer with `units`, `kernel` and `recurrent_kernel`.
     """
 
     units: int
     kernel: Any
     recurrent_kernel: Any
 
+    # Settings of Keras's cells that the step below does not know, and the value that it takes.
+    fixed: Mapping[str, Any] = {}
+
     def __init__(self, units: int, **kwargs):
         if units < 1:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         super().__init__(units, **kwargs)  # type: ignore[call-arg]
+        for name, value in self.fixed.items():
+            if getattr(self, name) != value:
+                shown = getattr(value, "__name__", value)
+                raise ValueError(
+                    f"`{name}` of `{type(self).__name__}` must be {shown}. "
+                    f"Received: {name}={kwargs.get(name)!r}."
+                )
+
+    @property
+    def stock_layer(self) -> type[keras.layers.Layer] | None:
+        """Keras's layer whose fused GPU kernel runs this very cell; None where there is none."""
+        return None
+
+    def call(self, inputs, states, training=False):
+        return self.stepper()(self.project(inputs), states, plain_products(self.kernels()))
 
     def project(self, inputs, kernel=None):
         """The input product of inputs `(..., width)`, with the bias: `(..., gates * units)`.

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
-from pairloom.models.attention import SoftAttention
+from pairloom.models.attention import make_attention
 from pairloom.models.cells import make_cell
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.embedding import make_embedding
@@ -31,17 +31,20 @@ class RecurrentDecoder(keras.layers.Layer):
     Args:
         vocabulary_size: The number of ids.
         units: Width of the state.
-        cell: `"gru"` or `"lstm"`.
+        cell: A name of `cells.CELLS`, such as `"gru"`.
         layers: How many cells are stacked; the attention asks with the last one's state.
         context: `"attention"`, `"every_step"` (the memory's summary enters the cell at each
             step) or `"state"` (the summary makes the first state, and nothing else).
-        score: `"additive"` or `"general"`.
+        score: A name of `scores.SCORES`, such as `"additive"`.
+        mode: A name of `attention.MODES`, such as `"soft"`.
+        window: How far the window of the local modes reaches to each side.
         style: `"luong"` or `"bahdanau"`.
         input_feeding: Whether the last attentional vector enters the cell.
         embedding_units: Width of the embeddings.
         dropout: Share of embedding and output entries dropped in training.
         tied: Whether the output layer's weights are the embeddings.
         embedding: An embedding layer to share; a new one when None.
+        attention: An attention layer of your own, in place of `score`, `mode` and `window`.
 
     Call arguments:
         ids: `(batch, time)`, what the decoder is fed: the begin id, then the target.
@@ -60,12 +63,15 @@ class RecurrentDecoder(keras.layers.Layer):
         layers: int = 1,
         context: Literal["attention", "every_step", "state"] = "attention",
         score: str = "additive",
+        mode: str = "soft",
+        window: int = 10,
         style: Literal["luong", "bahdanau"] = "luong",
         input_feeding: bool = True,
         embedding_units: int = 256,
         dropout: float = 0.0,
         tied: bool = False,
         embedding: keras.layers.Embedding | None = None,
+        attention: keras.layers.Layer | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -80,6 +86,8 @@ class RecurrentDecoder(keras.layers.Layer):
             "layers": layers,
             "context": context,
             "score": score,
+            "mode": mode,
+            "window": window,
             "style": style,
             "input_feeding": input_feeding,
             "embedding_units": embedding_units,
@@ -93,9 +101,10 @@ class RecurrentDecoder(keras.layers.Layer):
         self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
         self.cells = [make_cell(cell, units) for _ in range(layers)]
         self.attention: keras.layers.Layer | None = None
+        self.given_attention = attention is not None
         self.feature_units = units
         if context == "attention":
-            self.attention = SoftAttention(make_score(score, units))
+            self.attention = attention or make_attention(mode, make_score(score, units), window)
             self.feature_units = self.embedding.output_dim if tied else units
         elif tied and units != self.embedding.output_dim:
             raise ValueError(
@@ -154,7 +163,14 @@ class RecurrentDecoder(keras.layers.Layer):
                 states.append(ops.repeat(part, beams, axis=1))
                 start += width
         fed = ops.zeros((ops.shape(bridged)[0], beams, self.feature_units), dtype=bridged.dtype)
-        return {"cells": parts, "fed": fed}
+        state = {"cells": parts, "fed": fed}
+        if self._follows_time:
+            state["time"] = ops.zeros((ops.shape(bridged)[0], beams, 1), dtype="int32")
+        return state
+
+    @property
+    def _follows_time(self) -> bool:
+        return self.attention is not None and self.attention.follows_time
 
     def step(self, ids, state, memory: Memory):
         """One step of search, for several hypotheses of each input at once.
@@ -179,7 +195,8 @@ class RecurrentDecoder(keras.layers.Layer):
         known, kernels = self._before_the_loop(self.embedding(ids), memory, 1)
         state = keras.tree.map_structure(flatten, state)
         stepper = self._stepper(memory, beams)
-        state, (features, weights) = stepper(state, flatten(known), plain_products(kernels))
+        inputs = (flatten(known), ())
+        state, (features, weights) = stepper(state, inputs, plain_products(kernels))
         if not self.feeds:
             features = self._read_out(features)
         state = keras.tree.map_structure(unflatten, state)
@@ -198,11 +215,15 @@ class RecurrentDecoder(keras.layers.Layer):
         known, kernels = self._before_the_loop(embedded, memory, 0, with_attention=not ask_later)
         state = self.initial_state(memory)
         state = keras.tree.map_structure(lambda x: ops.squeeze(x, 1), state)
-        stepper = self._stepper(memory, beams=1, with_attention=not ask_later)
-        _, (features, weights) = scan(stepper, state, known, (known.dtype,) * 2, kernels)
+        stepper = self._stepper(memory, 1, not ask_later, training)
+        noise: Any = ()
+        if self.attention is not None and not ask_later:
+            batch, memory_time = ops.shape(memory.mask)
+            noise = self.attention.draw((ops.shape(known)[0], batch, memory_time), training)
+        _, (features, weights) = scan(stepper, state, (known, noise), (known.dtype,) * 2, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
-            context, weights = self._ask(features, memory)
+            context, weights = self._ask(features, memory, training=training)
             features = ops.concatenate([context, features], -1)
         else:
             weights = ops.transpose(ops.squeeze(weights, 2), (1, 0, 2))
@@ -233,22 +254,32 @@ class RecurrentDecoder(keras.layers.Layer):
             kernels["arising"] = rest
         return known, kernels
 
-    def _stepper(self, memory: Memory, beams: int, with_attention: bool = True):
-        """A step for `scan`; the outputs are what the readout needs (or gave), and weights."""
+    def _stepper(
+        self, memory: Memory, beams: int, with_attention: bool = True, training: bool = False
+    ):
+        """A step for `scan`: its inputs are the input product and the attention's noise, its
+        outputs what the readout needs (or gave), and weights."""
         steppers = [cell.stepper() for cell in self.cells]
         biases = [cell.input_bias(self.compute_dtype) for cell in self.cells[1:]]
 
-        def ask(query, multiply):
+        def ask(query, state, noise, multiply):
             """`query (batch * beams, units)` to context, row by row, and its weights."""
-            query = ops.reshape(query, (-1, beams, self.units))
-            context, weights = self._ask(query, memory, of_part("attention", multiply))
+            context, weights = self._ask(
+                ops.reshape(query, (-1, beams, self.units)),
+                memory,
+                multiply=of_part("attention", multiply),
+                position=ops.reshape(state["time"], (-1, beams)) if self._follows_time else None,
+                noise=noise[:, None] if training and not isinstance(noise, tuple) else None,
+                training=training,
+            )
             return ops.reshape(context, (-1, context.shape[-1])), weights
 
-        def step(state, projected, multiply):
+        def step(state, inputs, multiply):
+            projected, noise = inputs
             weights = None
             arising = []
             if self.asks_before_the_cell:
-                context, weights = ask(state["cells"][-1][0], multiply)
+                context, weights = ask(state["cells"][-1][0], state, noise, multiply)
                 arising.append(context)
             if self.feeds:
                 arising.append(state["fed"])
@@ -263,7 +294,7 @@ class RecurrentDecoder(keras.layers.Layer):
             seen = hidden
             if self.attention is not None and with_attention:
                 if not self.asks_before_the_cell:
-                    context, weights = ask(hidden, multiply)
+                    context, weights = ask(hidden, state, noise, multiply)
                 seen = ops.concatenate([context, hidden], -1)
             fed = state["fed"]
             if self.feeds:
@@ -271,22 +302,32 @@ class RecurrentDecoder(keras.layers.Layer):
             if weights is None:
                 batch, time = ops.shape(memory.mask)
                 weights = ops.zeros((batch, beams, time), dtype=hidden.dtype)
-            return {"cells": cells, "fed": fed}, (seen, weights)
+            after = {"cells": cells, "fed": fed}
+            if self._follows_time:
+                after["time"] = state["time"] + 1
+            return after, (seen, weights)
 
         return step
 
-    def _ask(self, query, memory: Memory, multiply=None):
+    def _ask(self, query, memory: Memory, **how):
         """`query (batch, queries, units)` to its context and weights."""
         assert self.attention is not None
         return self.attention(
-            query, memory.states, memory_mask=memory.mask, keys=memory.keys, multiply=multiply
+            query, memory.states, memory_mask=memory.mask, keys=memory.keys, **how
         )
 
     def _read_out(self, seen):
         return seen if self.attention is None else ops.tanh(product(seen, self.readout))
 
     def get_config(self):
-        return {**super().get_config(), **self.settings}
+        given = self.attention if self.given_attention else None
+        attention = keras.saving.serialize_keras_object(given)
+        return {**super().get_config(), **self.settings, "attention": attention}
+
+    @classmethod
+    def from_config(cls, config):
+        attention = keras.saving.deserialize_keras_object(config.pop("attention"))
+        return cls(**config, attention=attention)
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -6,7 +6,8 @@ from keras import ops
 from pairloom.models.cells import make_cell
 from pairloom.models.embedding import make_embedding
 from pairloom.models.memory import Memory
-from pairloom.models.recurrence.layer import Recurrence, state_sizes
+from pairloom.models.recurrence.layer import Recurrence
+from pairloom.models.recurrence.lstmn import LSTMN
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -16,9 +17,12 @@ class TokenEncoder(keras.layers.Layer):
     Args:
         vocabulary_size: The number of ids.
         units: Width of the states; a bidirectional encoder gives each direction half of it.
-        cell: `"gru"` or `"lstm"`.
+        cell: A name of `cells.CELLS`, such as `"gru"`; or `"lstmn"`, which attends to its own past
+            and reads one way.
         layers: How many recurrent layers are stacked.
         bidirectional: Whether every layer reads both ways.
+        backwards: Whether a one-way encoder reads from the end to the start, Sutskever et al.
+            (2014). States stay at the positions of their ids.
         embedding_units: Width of the embeddings.
         dropout: Share of embedding and state entries dropped in training.
         embedding: An embedding layer to share; a new one when None.
@@ -29,7 +33,7 @@ class TokenEncoder(keras.layers.Layer):
     Returns:
         A `Memory`: states `(batch, time, units)`, mask `(batch, time)`, and as summary the last
         layer's last states, both directions side by side, `(batch, units)` for each of the
-        cell's states.
+        cell's states. With `"lstmn"`, `inner` is what each position attended to.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class TokenEncoder(keras.layers.Layer):
         cell: str = "gru",
         layers: int = 1,
         bidirectional: bool = True,
+        backwards: bool = False,
         embedding_units: int = 256,
         dropout: float = 0.0,
         embedding: keras.layers.Embedding | None = None,
@@ -58,16 +63,15 @@ class TokenEncoder(keras.layers.Layer):
             "cell": cell,
             "layers": layers,
             "bidirectional": bidirectional,
+            "backwards": backwards,
             "embedding_units": embedding_units,
             "dropout": dropout,
         }
         self.units = units
         self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
         self.dropout = keras.layers.Dropout(dropout)
-        width = units // 2 if bidirectional else units
         self.recurrences = [
-            Recurrence(make_cell(cell, width), make_cell(cell, width) if bidirectional else None)
-            for _ in range(layers)
+            _make_recurrence(cell, units, bidirectional, backwards) for _ in range(layers)
         ]
 
     def build(self, ids_shape):
@@ -81,15 +85,32 @@ class TokenEncoder(keras.layers.Layer):
     def call(self, ids, training=False):
         mask = ops.not_equal(ids, 0)
         outputs = self.dropout(self.embedding(ids), training=training)
+        inner: list = []
         for recurrence in self.recurrences:
-            outputs, states = recurrence(outputs, inputs_mask=mask)
+            outputs, states, *inner = recurrence(outputs, inputs_mask=mask)
             outputs = self.dropout(outputs, training=training)
-        return Memory(outputs, mask, ops.concatenate(states, -1))
+        return Memory(outputs, mask, ops.concatenate(states, -1), inner=inner[0] if inner else ())
 
     def compute_output_shape(self, ids_shape):
-        units = self.units
-        summary = units * len(state_sizes(self.recurrences[-1].cell))
-        return Memory((*ids_shape, units), tuple(ids_shape), (ids_shape[0], summary))
+        batch, time = ids_shape
+        last = self.recurrences[-1]
+        inner = (batch, time, time) if isinstance(last, LSTMN) else ()
+        summary = (batch, sum(last.state_sizes))
+        return Memory((batch, time, self.units), (batch, time), summary, inner=inner)
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
+
+
+def _make_recurrence(cell: str, units: int, bidirectional: bool, backwards: bool):
+    if cell == "lstmn":
+        if bidirectional or backwards:
+            raise ValueError(
+                "`cell='lstmn'` reads forwards only. "
+                f"Received: bidirectional={bidirectional}, backwards={backwards}."
+            )
+        return LSTMN(units)
+    if not bidirectional:
+        return Recurrence(make_cell(cell, units), backwards=backwards)
+    width = units // 2
+    return Recurrence(make_cell(cell, width), make_cell(cell, width), backwards)

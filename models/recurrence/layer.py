@@ -8,7 +8,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from pairloom.models.cells import GRUCell, LSTMCell
 from pairloom.models.recurrence.scan import scan
 
 _PORTABLE = ContextVar("portable", default=False)
@@ -34,6 +33,8 @@ class Recurrence(keras.layers.Layer):
     Args:
         cell: The cell, such as `GRUCell(256)`.
         backward_cell: A second cell of its own weights for the other direction; None: one way.
+        backwards: Whether `cell` reads from the end to the start, and the other one forwards. What
+            it makes of an input stays at that input's position.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -41,13 +42,14 @@ class Recurrence(keras.layers.Layer):
 
     Returns:
         `(outputs, states)`: `(batch, time, units)` with zeros where masked, both directions side
-        by side, and the list of last states, each `(batch, units)`, forward ones first.
+        by side, and the list of last states, each `(batch, units)`, `cell`'s first.
     """
 
-    def __init__(self, cell, backward_cell=None, **kwargs):
+    def __init__(self, cell, backward_cell=None, backwards: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.cell = cell
         self.backward_cell = backward_cell
+        self.backwards = backwards
 
     def build(self, inputs_shape, inputs_mask_shape=None):
         for cell in filter(None, (self.cell, self.backward_cell)):
@@ -62,16 +64,26 @@ class Recurrence(keras.layers.Layer):
         outputs, states = run(inputs, mask)
         return outputs * ops.cast(mask, outputs.dtype)[..., None], states
 
+    @property
+    def state_sizes(self) -> list[int]:
+        """The width of each of the last states."""
+        return [size for cell, _ in self._ways for size in state_sizes(cell)]
+
+    @property
+    def _ways(self) -> list[tuple[Any, bool]]:
+        """Each cell, and whether it reads backwards."""
+        ways = [(self.cell, self.backwards), (self.backward_cell, not self.backwards)]
+        return ways if self.backward_cell is not None else ways[:1]
+
     def _looped(self, inputs, mask):
         batch = ops.shape(inputs)[0]
         inputs = ops.transpose(inputs, (1, 0, 2))
         mask = ops.transpose(mask)[..., None]
-        cells = [self.cell]
-        over_time = [(self.cell.project(inputs), mask)]
-        if self.backward_cell is not None:
-            cells.append(self.backward_cell)
-            projected = self.backward_cell.project(inputs)
-            over_time.append((ops.flip(projected, 0), ops.flip(mask, 0)))
+        cells = [cell for cell, _ in self._ways]
+        over_time = [
+            (_turned(cell.project(inputs), 0, backwards), _turned(mask, 0, backwards))
+            for cell, backwards in self._ways
+        ]
         steppers = [cell.stepper() for cell in cells]
         kernels = named_kernels(cells, inputs.dtype)
 
@@ -87,24 +99,24 @@ class Recurrence(keras.layers.Layer):
             for cell in cells
         ]
         states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
-        if len(outputs) == 2:
-            outputs = (outputs[0], ops.flip(outputs[1], 0))
+        outputs = [_turned(x, 0, backwards) for x, (_, backwards) in zip(outputs, self._ways)]
         outputs = ops.transpose(ops.concatenate(outputs, -1), (1, 0, 2))
         return outputs, [state for way in states for state in way]
 
     def _fused(self, inputs, mask):
-        ways = [_stock_layer(self.cell, False)(inputs, mask=mask)]
-        if self.backward_cell is not None:
-            outputs, *states = _stock_layer(self.backward_cell, True)(inputs, mask=mask)
-            ways.append((ops.flip(outputs, 1), *states))
-        outputs = ops.concatenate([outputs for outputs, *_ in ways], -1)
-        return outputs, [state for _, *states in ways for state in states]
+        all_outputs, all_states = [], []
+        for cell, backwards in self._ways:
+            outputs, *states = _stock_layer(cell, backwards)(inputs, mask=mask)
+            all_outputs.append(_turned(outputs, 1, backwards))
+            all_states += states
+        return ops.concatenate(all_outputs, -1), all_states
 
     def get_config(self):
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),
             "backward_cell": keras.saving.serialize_keras_object(self.backward_cell),
+            "backwards": self.backwards,
         }
 
     @classmethod
@@ -114,6 +126,10 @@ class Recurrence(keras.layers.Layer):
             for name in ("cell", "backward_cell")
         ]
         return cls(*cells, **config)
+
+
+def _turned(x, axis: int, backwards: bool):
+    return ops.flip(x, axis) if backwards else x
 
 
 def state_sizes(cell) -> list[int]:
@@ -141,13 +157,12 @@ def _fused_kernels_serve(cell) -> bool:
         return False
     import tensorflow as tf
 
-    return type(cell) in (GRUCell, LSTMCell) and bool(tf.config.list_logical_devices("GPU"))
+    return cell.stock_layer is not None and bool(tf.config.list_logical_devices("GPU"))
 
 
 def _stock_layer(cell, backwards: bool) -> keras.layers.Layer:
     """Keras's own layer around our cell; it holds no weights, so it may live for one trace."""
-    stock = keras.layers.GRU if type(cell) is GRUCell else keras.layers.LSTM
-    layer = stock(
+    layer = cell.stock_layer(
         cell.units,
         return_sequences=True,
         return_state=True,

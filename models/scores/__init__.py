@@ -5,14 +5,32 @@ from collections.abc import Callable
 import keras
 
 from pairloom.models.scores.additive import AdditiveScore
+from pairloom.models.scores.cosine import CosineScore
+from pairloom.models.scores.dot import DotScore
 from pairloom.models.scores.general import GeneralScore
+from pairloom.models.scores.location import LocationScore
+from pairloom.models.scores.scaled_dot import ScaledDotScore
 
+# Each made from the width of the queries.
 SCORES: dict[str, Callable[[int], keras.layers.Layer]] = {
     "additive": AdditiveScore,
+    "cosine": lambda units: CosineScore(),
+    "dot": lambda units: DotScore(),
     "general": lambda units: GeneralScore(),
+    "location": lambda units: LocationScore(),
+    "scaled_dot": ScaledDotScore,
 }
 
-__all__ = ["SCORES", "AdditiveScore", "GeneralScore", "make_score"]
+__all__ = [
+    "SCORES",
+    "AdditiveScore",
+    "CosineScore",
+    "DotScore",
+    "GeneralScore",
+    "LocationScore",
+    "ScaledDotScore",
+    "make_score",
+]
 
 
 def make_score(name: str, units: int) -> keras.layers.Layer:

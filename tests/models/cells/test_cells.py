@@ -1,9 +1,11 @@
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.models.cells import CELLS, make_cell
+from pairloom.models.cells import CELLS, LSTMCell, make_cell
 from pairloom.models.product import plain_products
 
 
@@ -11,33 +13,88 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def gru_by_hand(x, states, kernel, recurrent, bias):
-    (h,) = states
+def gru_by_hand(cell, x, h):
+    kernel, recurrent, bias = (np.array(w) for w in (cell.kernel, cell.recurrent_kernel, cell.bias))
     units = h.shape[-1]
     columns = [slice(i * units, (i + 1) * units) for i in range(3)]
     xs = [x @ kernel[:, c] + bias[0][c] for c in columns]
     hs = [h @ recurrent[:, c] + bias[1][c] for c in columns]
     z, r = sigmoid(xs[0] + hs[0]), sigmoid(xs[1] + hs[1])
-    h = z * h + (1 - z) * np.tanh(xs[2] + r * hs[2])
-    return h, [h]
+    return [z * h + (1 - z) * np.tanh(xs[2] + r * hs[2])]
 
 
-def lstm_by_hand(x, states, kernel, recurrent, bias):
-    h, c = states
-    units = h.shape[-1]
-    gates = x @ kernel + h @ recurrent + bias
-    i, f, candidate, o = (gates[:, k * units : (k + 1) * units] for k in range(4))
-    c = sigmoid(f) * c + sigmoid(i) * np.tanh(candidate)
-    h = sigmoid(o) * np.tanh(c)
-    return h, [h, c]
+def lstm_by_hand(cell, x, h, c, removed=None):
+    kernel, recurrent, bias = (np.array(w) for w in (cell.kernel, cell.recurrent_kernel, cell.bias))
+    sums = x @ kernel + h @ recurrent + bias
+    gates = {}
+    for name in ("input", "forget", "candidate", "output"):
+        if name != removed:
+            gates[name], sums = sums[:, : h.shape[-1]], sums[:, h.shape[-1] :]
+    assert sums.shape[-1] == 0
+    i, f, o = (
+        sigmoid(gates[name]) if name in gates else 1.0 for name in ("input", "forget", "output")
+    )
+    c = f * c + i * np.tanh(gates["candidate"])
+    return [o * np.tanh(c), c]
 
 
-BY_HAND = {"gru": gru_by_hand, "lstm": lstm_by_hand}
+def simple_by_hand(cell, x, h, activation=np.tanh):
+    kernel, recurrent, bias = (np.array(w) for w in (cell.kernel, cell.recurrent_kernel, cell.bias))
+    return [activation(x @ kernel + h @ recurrent + bias)]
+
+
+def mutant_parts(cell):
+    """The weights by the paper's names; the identity where the input enters as it is."""
+    one = np.eye(cell.units)
+    xs = {name: np.array(cell.block_kernels.get(name, one)) for name in cell.blocks}
+    hs = {name: np.array(kernel) for name, kernel in cell.recurrent_kernels.items()}
+    return xs, hs, np.split(np.array(cell.bias), 3)
+
+
+def mut1_by_hand(cell, x, h):
+    xs, hs, (b_z, b_r, b_h) = mutant_parts(cell)
+    z = sigmoid(x @ xs["update"] + b_z)
+    r = sigmoid(x @ xs["reset"] + h @ hs["reset"] + b_r)
+    new = np.tanh((r * h) @ hs["candidate"] + np.tanh(x @ xs["candidate"]) + b_h)
+    return [new * z + h * (1 - z)]
+
+
+def mut2_by_hand(cell, x, h):
+    xs, hs, (b_z, b_r, b_h) = mutant_parts(cell)
+    z = sigmoid(x @ xs["update"] + h @ hs["update"] + b_z)
+    r = sigmoid(x @ xs["reset"] + h @ hs["reset"] + b_r)
+    new = np.tanh((r * h) @ hs["candidate"] + x @ xs["candidate"] + b_h)
+    return [new * z + h * (1 - z)]
+
+
+def mut3_by_hand(cell, x, h):
+    xs, hs, (b_z, b_r, b_h) = mutant_parts(cell)
+    z = sigmoid(x @ xs["update"] + np.tanh(h) @ hs["update"] + b_z)
+    r = sigmoid(x @ xs["reset"] + h @ hs["reset"] + b_r)
+    new = np.tanh((r * h) @ hs["candidate"] + x @ xs["candidate"] + b_h)
+    return [new * z + h * (1 - z)]
+
+
+BY_HAND = {
+    "gru": gru_by_hand,
+    "lstm": lstm_by_hand,
+    "lstm_without_forget": partial(lstm_by_hand, removed="forget"),
+    "lstm_without_input": partial(lstm_by_hand, removed="input"),
+    "lstm_without_output": partial(lstm_by_hand, removed="output"),
+    "lstm_zero_forget_bias": lstm_by_hand,
+    "mut1": mut1_by_hand,
+    "mut2": mut2_by_hand,
+    "mut3": mut3_by_hand,
+    "simple": simple_by_hand,
+    "simple_sigmoid": partial(simple_by_hand, activation=sigmoid),
+}
 
 
 def built(name, units=4, width=5):
-    cell = make_cell(name, units, bias_initializer="random_normal")
+    cell = make_cell(name, units)
     cell.build((None, width))
+    random = np.random.default_rng(7)
+    cell.bias.assign(random.normal(size=cell.bias.shape))
     return cell
 
 
@@ -45,31 +102,47 @@ def step(cell, x, states):
     return cell.stepper()(cell.project(x), states, plain_products(cell.kernels()))
 
 
-def random_step(name, seed=0):
+def random_step(name, seed=0, width=5):
     random = np.random.default_rng(seed)
-    x = random.normal(size=(3, 5)).astype("float32")
-    states = [random.normal(size=(3, 4)).astype("float32") for _ in range(1 + (name == "lstm"))]
+    x = random.normal(size=(3, width)).astype("float32")
+    states = [random.normal(size=(3, 4)).astype("float32") for _ in range(1 + name.startswith("lstm"))]
     return x, states
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_a_step_is_the_paper_s_formula(name):
-    cell = built(name)
-    x, states = random_step(name)
-    weights = [np.array(w) for w in (cell.kernel, cell.recurrent_kernel, cell.bias)]
-    expected, expected_states = BY_HAND[name](x, states, *weights)
+@pytest.mark.parametrize("width", [4, 5])
+def test_a_step_is_the_paper_s_formula(name, width):
+    cell = built(name, width=width)
+    x, states = random_step(name, width=width)
+    expected = BY_HAND[name](cell, x, *states)
     output, new_states = step(cell, x, states)
-    np.testing.assert_allclose(output, expected, atol=1e-6)
-    for new, wanted in zip(new_states, expected_states):
+    np.testing.assert_allclose(output, expected[0], atol=1e-6)
+    assert len(new_states) == len(expected)
+    for new, wanted in zip(new_states, expected):
         np.testing.assert_allclose(new, wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_project_and_stepper_together_are_the_cell(name):
+STOCK = {
+    "gru": keras.layers.GRUCell,
+    "lstm": keras.layers.LSTMCell,
+    "simple": keras.layers.SimpleRNNCell,
+}
+
+
+def stock_twin(name, cell):
+    """Keras's own cell with the same weights."""
+    twin = STOCK[name](4)
+    twin.build((None, 5))
+    twin.set_weights(cell.get_weights())
+    return twin
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_cells_that_keras_has_too_are_keras_s(name):
     cell = built(name)
     x, states = random_step(name)
-    output, new_states = cell(x, states)
-    ours, our_states = step(cell, x, states)
+    output, new_states = stock_twin(name, cell)(x, states)
+    ours, our_states = cell(x, states)
     np.testing.assert_allclose(ours, output, atol=1e-6)
     np.testing.assert_allclose(our_states[-1], new_states[-1], atol=1e-6)
 
@@ -82,20 +155,21 @@ def test_the_input_product_may_be_made_in_two_parts(name):
     np.testing.assert_allclose(parts, cell.project(x), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_the_stepper_s_gradient_is_the_cell_s(name):
+@pytest.mark.parametrize("name", STOCK)
+def test_the_stepper_s_gradient_is_keras_s(name):
     cell = built(name)
+    twin = stock_twin(name, cell)
     x, states = (tf.nest.map_structure(tf.constant, value) for value in random_step(name))
 
-    def gradients(run):
-        weights = [weight.value for weight in cell.trainable_variables]
+    def gradients(run, owner):
+        weights = [weight.value for weight in owner.trainable_variables]
         with tf.GradientTape() as tape:
             tape.watch([x, *states])
             output, new_states = run(x, states)
             loss = sum(tf.reduce_sum(value**3) for value in (output, *new_states))
         return tape.gradient(loss, [x, *states, *weights])
 
-    for ours, wanted in zip(gradients(lambda x, s: step(cell, x, s)), gradients(cell)):
+    for ours, wanted in zip(gradients(lambda x, s: step(cell, x, s), cell), gradients(twin, twin)):
         np.testing.assert_allclose(ours, wanted, atol=1e-5)
 
 
@@ -130,7 +204,45 @@ def test_gradients_agree_with_differences(name):
 def test_the_lstm_s_forget_bias_starts_at_one():
     cell = make_cell("lstm", 4)
     cell.build((None, 5))
-    np.testing.assert_allclose(cell.bias[4:8], 1.0)
+    np.testing.assert_array_equal(cell.bias, [0.0] * 4 + [1.0] * 4 + [0.0] * 8)
+
+
+def test_the_forget_bias_may_start_anywhere():
+    cell = LSTMCell(4, forget_bias=2.5, without_gate="i")
+    cell.build((None, 5))
+    np.testing.assert_array_equal(cell.bias, [2.5] * 4 + [0.0] * 8)
+
+
+@pytest.mark.parametrize("letter, gate", [("i", "input"), ("f", "forget"), ("o", "output")])
+def test_a_removed_gate_has_no_weights(letter, gate):
+    for name in (letter, gate):
+        cell = LSTMCell(4, without_gate=name)
+        cell.build((None, 5))
+        assert cell.without_gate == gate
+        assert cell.count_params() == 3 * 4 * (5 + 4 + 1)
+
+
+def test_an_unknown_gate_is_refused():
+    with pytest.raises(ValueError, match="'output' or None. Received: without_gate='cell'"):
+        LSTMCell(4, without_gate="cell")
+
+
+def test_settings_that_the_step_does_not_know_are_refused():
+    with pytest.raises(ValueError, match="`activation` of `GRUCell` must be tanh.*'relu'"):
+        make_cell("gru", 4, activation="relu")
+    with pytest.raises(ValueError, match="`dropout` of `SimpleCell` must be 0.0.*0.3"):
+        make_cell("simple", 4, dropout=0.3)
+
+
+def test_only_cells_that_keras_has_keep_its_fused_kernels():
+    fused = {name for name in CELLS if make_cell(name, 4).stock_layer is not None}
+    assert fused == {"gru", "lstm", "lstm_zero_forget_bias"}
+
+
+def test_stacked_and_bidirectional_in_keras():
+    stacked = keras.layers.RNN([make_cell(name, 4) for name in CELLS], return_sequences=True)
+    both = keras.layers.Bidirectional(keras.layers.RNN(make_cell("mut1", 4)))
+    assert both(stacked(np.ones((2, 6, 5), "float32"))).shape == (2, 8)
 
 
 def test_an_unknown_cell_names_those_there_are():

@@ -6,13 +6,18 @@ import tensorflow as tf
 from pairloom.models.cells import CELLS, make_cell
 from pairloom.models.recurrence import Recurrence, portable_kernels
 from pairloom.models.recurrence import layer as layer_module
+from pairloom.models.recurrence.layer import state_sizes
 
 RANDOM = np.random.default_rng(0)
 LENGTHS = [5, 3, 1, 0]
 
 
-def make(name="gru", both_ways=True):
-    layer = Recurrence(make_cell(name, 4), make_cell(name, 4) if both_ways else None)
+STOCK = ("gru", "lstm")
+
+
+def make(name="gru", both_ways=True, backwards=False):
+    other = make_cell(name, 4) if both_ways else None
+    layer = Recurrence(make_cell(name, 4), other, backwards)
     layer.build((None, None, 6))
     return layer
 
@@ -25,7 +30,7 @@ def batch(time=5):
 
 def by_hand(cell, inputs, length, backwards):
     """Keras's own cell, stepped over the real positions of one sequence."""
-    states = [np.zeros((1, 4), "float32")] * (2 if isinstance(cell, CELLS["lstm"]) else 1)
+    states = [np.zeros((1, 4), "float32")] * len(state_sizes(cell))
     outputs = np.zeros((inputs.shape[0], 4), "float32")
     times = range(length)
     for t in reversed(times) if backwards else times:
@@ -35,18 +40,29 @@ def by_hand(cell, inputs, length, backwards):
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_both_directions_are_the_cell_stepped_by_hand(name):
-    layer = make(name)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_both_directions_are_the_cell_stepped_by_hand(name, backwards):
+    layer = make(name, backwards=backwards)
     inputs, mask = batch()
     outputs, states = layer(inputs, inputs_mask=mask)
     half = len(states) // 2
     for row, length in enumerate(LENGTHS):
-        forward, last = by_hand(layer.cell, inputs[row], length, False)
-        backward, first = by_hand(layer.backward_cell, inputs[row], length, True)
+        forward, last = by_hand(layer.cell, inputs[row], length, backwards)
+        backward, first = by_hand(layer.backward_cell, inputs[row], length, not backwards)
         np.testing.assert_allclose(outputs[row, :, :4], forward, atol=1e-6)
         np.testing.assert_allclose(outputs[row, :, 4:], backward, atol=1e-6)
         for state, wanted in zip(states[:half] + states[half:], last + first):
             np.testing.assert_allclose(state[row], wanted[0], atol=1e-6)
+
+
+def test_one_way_backwards_is_the_other_way_of_both():
+    both = make()
+    one = Recurrence(both.backward_cell, backwards=True)
+    inputs, mask = batch()
+    outputs, states = both(inputs, inputs_mask=mask)
+    alone, (last,) = one(inputs, inputs_mask=mask)
+    np.testing.assert_allclose(alone, outputs[..., 4:], atol=1e-6)
+    np.testing.assert_allclose(last, states[1], atol=1e-6)
 
 
 def test_padding_never_changes_a_result():
@@ -62,7 +78,7 @@ def test_padding_never_changes_a_result():
     np.testing.assert_allclose(padded_states[0], states[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", STOCK)
 def test_stock_layers_give_the_same_as_the_loop(name, monkeypatch):
     layer = make(name)
     inputs, mask = batch()
@@ -78,7 +94,7 @@ def test_stock_layers_give_the_same_as_the_loop(name, monkeypatch):
 def test_fused_kernels_serve_the_stock_cells_where_there_is_a_gpu(monkeypatch):
     monkeypatch.setattr(tf.config, "list_logical_devices", lambda kind: ["GPU:0"])
     assert layer_module._fused_kernels_serve(make_cell("gru", 4))
-    assert not layer_module._fused_kernels_serve(keras.layers.SimpleRNNCell(4))
+    assert not layer_module._fused_kernels_serve(make_cell("simple", 4))
     with portable_kernels():
         assert not layer_module._fused_kernels_serve(make_cell("gru", 4))
 

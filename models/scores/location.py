@@ -1,0 +1,64 @@
+"""The score of a place, whatever stands there."""
+
+import keras
+from keras import ops
+
+from pairloom.models.product import plain_products
+
+# What a masked softmax gives to places where there is nothing.
+_NEVER = -1e9
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class LocationScore(keras.layers.Layer):
+    """Scores every memory position by its number alone: `score(q, .) = W q`.
+
+    Luong et al. (2015), equation 9. A row of `W` is a place, so there is a last one: positions
+    behind it are never attended to.
+
+    Args:
+        positions: How many places there are.
+
+    Call arguments:
+        query: `(batch, query_time, query_units)`.
+        memory: `(batch, memory_time, memory_units)`; only its length counts.
+        keys: What `keys(memory)` gave: the memory itself.
+        multiply: A loop's own product with what `kernels()` names; see `scan`.
+
+    Returns:
+        `(batch, query_time, memory_time)`, not normalised.
+    """
+
+    def __init__(self, positions: int = 200, **kwargs):
+        super().__init__(**kwargs)
+        if positions < 1:
+            raise ValueError(f"`positions` must be at least 1. Received: positions={positions}.")
+        self.positions = positions
+
+    def build(self, query_shape, memory_shape, keys_shape=None):
+        self.kernel = self.add_weight(
+            shape=(query_shape[-1], self.positions), initializer="glorot_uniform", name="kernel"
+        )
+
+    def keys(self, memory):
+        """The memory itself: there is nothing to prepare."""
+        return memory
+
+    def kernels(self):
+        """The matrices that meet every query, by name."""
+        return {"query": self.kernel}
+
+    def call(self, query, memory, keys=None, multiply=None):
+        multiply = multiply or plain_products(self.kernels())
+        scores = multiply("query", query)
+        time = ops.shape(memory)[1]
+        # Padded by as much as the memory is long, then cut to its length: fits any two lengths.
+        beyond = ops.full((*ops.shape(query)[:2], time), _floor(scores.dtype), dtype=scores.dtype)
+        return ops.concatenate([scores, beyond], -1)[:, :, :time]
+
+    def get_config(self):
+        return {**super().get_config(), "positions": self.positions}
+
+
+def _floor(dtype: str) -> float:
+    return -6e4 if keras.backend.standardize_dtype(dtype) == "float16" else _NEVER

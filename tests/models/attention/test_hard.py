@@ -1,0 +1,109 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from pairloom.models import DotScore, GeneralScore, HardAttention
+
+RANDOM = np.random.default_rng(0)
+QUERY = RANDOM.normal(size=(3, 2, 4)).astype("float32")
+MEMORY = RANDOM.normal(size=(3, 5, 4)).astype("float32")
+MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], bool)
+
+
+def test_without_training_the_likeliest_position_is_taken():
+    context, weights = HardAttention(DotScore())(QUERY, MEMORY, memory_mask=MASK)
+    for b, length in enumerate([5, 2]):
+        for i in range(2):
+            best = max(range(length), key=lambda j: QUERY[b, i] @ MEMORY[b, j])
+            np.testing.assert_array_equal(weights[b, i], np.eye(5)[best])
+            np.testing.assert_allclose(context[b, i], MEMORY[b, best])
+    np.testing.assert_array_equal(context[2], 0.0)
+    np.testing.assert_array_equal(weights[2], 0.0)
+
+
+def test_draws_come_as_often_as_the_softmax_says():
+    rows = 4000
+    query = np.repeat(QUERY[:1, :1], rows, 0)
+    memory, mask = np.repeat(MEMORY[:1], rows, 0), np.repeat([[1, 1, 0, 1, 1]], rows, 0) > 0
+    attention = HardAttention(DotScore(), seed=3)
+    _, weights = attention(query, memory, memory_mask=mask, training=True)
+    scores = np.where(mask[0], MEMORY[0] @ QUERY[0, 0], -np.inf)
+    wanted = np.exp(scores) / np.exp(scores).sum()
+    counted = np.array(weights)[:, 0].mean(0)
+    # Four standard deviations of a count of 4,000.
+    np.testing.assert_array_less(np.abs(counted - wanted), 4 * np.sqrt(0.25 / rows) + 1e-9)
+    assert counted[2] == 0
+
+
+def one_step(attention, training=True):
+    query = tf.constant(QUERY)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(query)
+        context, weights = attention(query, MEMORY, memory_mask=MASK, training=training)
+        drawn = tf.reduce_sum(weights, -1)
+    return tape, query, context, weights, drawn
+
+
+def test_a_reinforced_weight_s_gradient_is_that_of_its_log_probability():
+    tape, query, context, weights, drawn = one_step(HardAttention(DotScore(), seed=5))
+    np.testing.assert_array_equal(np.sort(weights[0], -1), [[0, 0, 0, 0, 1]] * 2)
+    np.testing.assert_allclose(context[0], np.array(weights[0]) @ MEMORY[0], atol=1e-6)
+    assert tape.gradient(context, query) is None or not np.any(tape.gradient(context, query))
+    gradient = np.array(tape.gradient(drawn, query))
+    for b, length in enumerate([5, 2]):
+        for i in range(2):
+            scores = MEMORY[b, :length] @ QUERY[b, i]
+            p = np.exp(scores) / np.exp(scores).sum()
+            chosen = int(np.argmax(weights[b, i]))
+            # d/dq log softmax(M q)_chosen = m_chosen - sum_j p_j m_j
+            expected = MEMORY[b, chosen] - p @ MEMORY[b, :length]
+            np.testing.assert_allclose(gradient[b, i], expected, atol=1e-5)
+    np.testing.assert_array_equal(gradient[2], 0.0)
+
+
+def test_straight_through_has_the_soft_weights_gradient():
+    attention = HardAttention(DotScore(), "straight_through", seed=5)
+    query = tf.constant(QUERY)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(query)
+        context, weights = attention(query, MEMORY, memory_mask=MASK, training=True)
+        soft = tf.nn.softmax(tf.where(MASK[:, None], query @ tf.transpose(MEMORY, [0, 2, 1]), -1e9))
+        soft_context = soft @ MEMORY
+    np.testing.assert_allclose(np.sort(weights[0], -1), [[0, 0, 0, 0, 1]] * 2, atol=1e-6)
+    ours, wanted = (tape.gradient(x, query) for x in (context, soft_context))
+    np.testing.assert_allclose(ours[:2], wanted[:2], atol=1e-5)
+    assert np.isfinite(ours).all()
+
+
+def test_the_same_seed_draws_the_same():
+    drawn = [one_step(HardAttention(DotScore(), seed=s))[3] for s in (1, 1, 2)]
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    attention = HardAttention(DotScore(), seed=1)
+    many = [np.array(one_step(attention)[3]) for _ in range(8)]
+    assert any((many[0] != other).any() for other in many[1:])
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_half_precision(policy):
+    attention = HardAttention(GeneralScore(dtype=policy), dtype=policy, seed=1)
+    for training in (False, True):
+        context, weights = attention(QUERY, MEMORY, memory_mask=MASK, training=training)
+        assert context.dtype == weights.dtype == policy.removeprefix("mixed_")
+        np.testing.assert_array_equal(tf.cast(tf.reduce_sum(weights, -1), "float32")[:2], 1.0)
+
+
+def test_save_and_load(tmp_path):
+    query, memory = keras.Input((2, 4)), keras.Input((5, 4))
+    layer = HardAttention(GeneralScore(), "straight_through", seed=4)
+    model = keras.Model([query, memory], layer(query, memory))
+    model.save(tmp_path / "hard.keras")
+    loaded = keras.models.load_model(tmp_path / "hard.keras")
+    for ours, wanted in zip(loaded([QUERY, MEMORY]), model([QUERY, MEMORY])):
+        np.testing.assert_allclose(ours, wanted, atol=1e-6)
+    assert loaded.layers[-1].gradient == "straight_through"
+
+
+def test_an_unknown_gradient_is_refused():
+    with pytest.raises(ValueError, match="Received: gradient='none'"):
+        HardAttention(DotScore(), gradient="none")
