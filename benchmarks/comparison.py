@@ -7,7 +7,8 @@ Both sides: 8,000 joint subwords, a bidirectional GRU encoder and a GRU decoder 
 additive attention with input feeding, batches of about 64 sentences, no dropout. Each measurement
 is repeated in turns, so that a machine whose speed wanders is the same for both. When decoding,
 every sentence gets the test set's mean length, whatever the weights say: both sides then do the
-same work, trained or not.
+same work, trained or not. With `--epochs` both sides are trained first and sentences end where
+they should; `--folder` keeps the trained weights for the next time.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -29,7 +31,7 @@ from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.models.text.subwords import EOS, Subwords
-from pairloom.serving.export import SearchSettings, ServedModel
+from pairloom.serving.export import SearchSettings, ServedModel, export_model
 
 UNITS = 256
 SIZE = 8000
@@ -71,42 +73,67 @@ def main() -> None:
     parser.add_argument("--opennmt", required=True, help="the Python of OpenNMT-tf's environment")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=0, help="train both sides, then decode")
+    parser.add_argument("--folder", type=Path, help="keeps the weights of --epochs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = args.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         subwords = prepare(args.data, folder)
-        loop = make_loop(folder)
-        rounds = []
-        for _ in range(args.rounds):
-            theirs = opennmt(args.opennmt, "train", folder, args.steps)["tokens_per_second"]
-            limit = arithmetic_limit()
-            ours = training_speed(loop, args.steps)
-            rounds.append((ours, theirs, limit))
-            print(
-                f"training: {ours:,.0f} beside {theirs:,.0f} tokens/s, limit {limit:,.0f}",
-                flush=True,
-            )
-        ours, theirs, limit = np.median(rounds, axis=0)
-        ratios = [a / b for a, b, _ in rounds]
-        print(
-            f"training, median: {ours:,.0f} tokens/s, OpenNMT-tf {theirs:,.0f}, "
-            f"ratio {np.median(ratios):.2f}, share of the limit {ours / limit:.0%}",
-            flush=True,
-        )
-
+        loop = make_loop(folder, max(args.epochs, 1))
+        if args.epochs:
+            opennmt(args.opennmt, "learn", folder, args.epochs * loop.steps_per_epoch)
+            loop.run()
+        else:
+            compare_training(args, loop, folder)
         for beam in (1, 5):
-            rounds = []
-            for _ in range(args.rounds):
-                theirs = opennmt(args.opennmt, "decode", folder, beam)["sentences_per_second"]
-                limit = decoding_limit(beam)
-                rounds.append((decoding_speed(loop, subwords, args.data, beam), theirs, limit))
-            ours, theirs, limit = np.median(rounds, axis=0)
-            ratio = np.median([a / b for a, b, _ in rounds])
-            print(
-                f"decoding, beam {beam}: {ours:.0f} sentences/s, OpenNMT-tf {theirs:.0f}, "
-                f"ratio {ratio:.2f}, share of the limit {ours / limit:.0%}",
-                flush=True,
-            )
+            compare_decoding(args, loop, folder, subwords, beam, 0 if args.epochs else LENGTH)
+
+
+def compare_training(args: argparse.Namespace, loop: TrainingLoop, folder: Path) -> None:
+    """Prints both sides' tokens a second, round by round."""
+    rounds = []
+    for _ in range(args.rounds):
+        theirs = opennmt(args.opennmt, "train", folder, args.steps)["tokens_per_second"]
+        limit = arithmetic_limit()
+        ours = training_speed(loop, args.steps)
+        rounds.append((ours, theirs, limit))
+        print(
+            f"training: {ours:,.0f} beside {theirs:,.0f} tokens/s, limit {limit:,.0f}", flush=True
+        )
+    ours, theirs, limit = np.median(rounds, axis=0)
+    print(
+        f"training, median: {ours:,.0f} tokens/s, OpenNMT-tf {theirs:,.0f}, "
+        f"ratio {np.median([a / b for a, b, _ in rounds]):.2f}, "
+        f"share of the limit {ours / limit:.0%}",
+        flush=True,
+    )
+
+
+def compare_decoding(
+    args: argparse.Namespace,
+    loop: TrainingLoop,
+    folder: Path,
+    subwords: Subwords,
+    beam: int,
+    length: int,
+) -> None:
+    """Prints both sides' sentences a second; length 0: where the weights end them."""
+    answer = saved_model(loop, subwords, folder, beam, length)
+    rounds = []
+    for _ in range(args.rounds):
+        theirs = opennmt(args.opennmt, "decode", folder, beam, length)
+        ours, tokens = decoding_speed(answer, subwords, args.data)
+        limit = decoding_limit(beam, tokens)
+        rounds.append((ours, theirs["sentences_per_second"], limit, tokens, theirs["length"]))
+    ours, speed, limit, tokens, their_tokens = np.median(rounds, axis=0)
+    print(
+        f"decoding, beam {beam}: {ours:.0f} sentences/s of {tokens:.1f} tokens, "
+        f"OpenNMT-tf {speed:.0f} of {their_tokens:.1f}, "
+        f"ratio {np.median([row[0] / row[1] for row in rounds]):.2f}, "
+        f"share of the limit {ours / limit:.0%}",
+        flush=True,
+    )
 
 
 def prepare(data: Path, folder: Path) -> Subwords:
@@ -149,11 +176,13 @@ def prepare(data: Path, folder: Path) -> Subwords:
     return Subwords(model)
 
 
-def make_loop(folder: Path) -> TrainingLoop:
+def make_loop(folder: Path, epochs: int) -> TrainingLoop:
     """Our side, as a recipe would make it."""
     model = build_model(MODEL, SIZE, SIZE)
     # As many batches an epoch as 64 sentences each would make.
-    settings = TrainingSettings(batch_tokens=1068, label_smoothing=0.0, clip_norm=0.0)
+    settings = TrainingSettings(
+        epochs=epochs, batch_tokens=1068, label_smoothing=0.0, clip_norm=0.0
+    )
     train, held_out = (
         Pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
         for split in ("train", "eval")
@@ -198,35 +227,50 @@ def arithmetic_limit() -> float:
     return machine_rate() / (6 * (UNITS * SIZE + DECODER + ENCODER))
 
 
-def decoding_limit(beam: int) -> float:
+def decoding_limit(beam: int, length: float) -> float:
     """Sentences a second if decoding were matrix products alone, at the machine's best rate."""
-    return machine_rate() / (2 * LENGTH * (beam * (UNITS * SIZE + DECODER) + ENCODER))
+    return machine_rate() / (2 * length * (beam * (UNITS * SIZE + DECODER) + ENCODER))
 
 
-def decoding_speed(loop: TrainingLoop, subwords: Subwords, data: Path, beam: int) -> float:
-    """Sentences a second through the SavedModel's function, batches of 64 in order of length."""
-    bias = loop.model.decoder.output_layer.bias
-    # No sentence ends before its time.
-    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-1e9]))
-    settings = SearchSettings(beam=beam, nbest=min(beam, 5), max_length=LENGTH)
+def saved_model(
+    loop: TrainingLoop, subwords: Subwords, folder: Path, beam: int, length: int
+) -> Callable:
+    """The default signature of a SavedModel, written and loaded again."""
+    if length:
+        # No sentence ends before its time.
+        bias = loop.model.decoder.output_layer.bias
+        bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-1e9]))
+    settings = SearchSettings(beam=beam, nbest=min(beam, 5), max_length=length or 100)
     fields = {"source": subwords, "target": subwords}
     served = ServedModel(loop.model, fields, "source", "target", settings)
-    predict = served.signatures()["serving_default"]
+    export_model(served, str(folder / f"beam{beam}"))
+    loaded = tf.saved_model.load(str(folder / f"beam{beam}"))
+    signature = loaded.signatures["serving_default"]
+    signature.model = loaded  # else its weights go with the model
+    return signature
+
+
+def decoding_speed(answer: Callable, subwords: Subwords, data: Path) -> tuple[float, float]:
+    """Sentences a second, batches of 64 in order of length, and their mean length in tokens."""
     lines = (data / "test_2016_flickr.en").read_text().splitlines()
     lines.sort(key=lambda line: len(line.split()))
     batches = [tf.constant(lines[i : i + BATCH]) for i in range(0, len(lines), BATCH)]
     for _ in range(2):
         started = time.perf_counter()
-        for batch in batches:
-            predict(source=batch)["target"].numpy()
-    return len(lines) / (time.perf_counter() - started)
+        found = [answer(source=batch)["target"].numpy() for batch in batches]
+        seconds = time.perf_counter() - started
+    # The end counts too: it is a step like any other.
+    tokens = subwords.ids(tf.constant(np.concatenate(found))).row_lengths().numpy() + 1
+    return len(lines) / seconds, float(tokens.mean())
 
 
-def opennmt(python: str, action: str, folder: Path, number: int) -> dict[str, float]:
+def opennmt(
+    python: str, action: str, folder: Path, number: int, length: int = 0
+) -> dict[str, float]:
     """Runs OpenNMT-tf's side and reads what it prints."""
     script = Path(__file__).with_name("opennmt_side.py")
     result = subprocess.run(
-        [python, str(script), action, str(folder), str(number), str(LENGTH)],
+        [python, str(script), action, str(folder), str(number), str(length)],
         capture_output=True,
         text=True,
         check=True,

@@ -1,11 +1,13 @@
 """OpenNMT-tf's side of the comparisons; runs in an environment of its own.
 
     pip install 'OpenNMT-tf[tensorflow]==2.32.0'      # Python 3.10, a fresh environment
-    python opennmt_side.py train FOLDER STEPS         # prints target tokens a second
+    python opennmt_side.py train FOLDER STEPS 0       # prints target tokens a second
+    python opennmt_side.py learn FOLDER STEPS 0       # trains and keeps the weights in FOLDER
     python opennmt_side.py decode FOLDER BEAM LENGTH  # prints sentences a second
 
-FOLDER holds `vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of
-them subwords with spaces between, as `comparison.py` writes them.
+With LENGTH 0 decoding takes the weights that `learn` kept and ends where they say. FOLDER holds
+`vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of them subwords
+with spaces between, as `comparison.py` writes them.
 """
 
 import json
@@ -51,9 +53,31 @@ def make_model(folder):
     return model
 
 
+def kept(model, folder):
+    """The file of a model's weights."""
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(model=model), os.path.join(folder, "opennmt"), max_to_keep=1
+    )
+    return manager
+
+
+def learn(folder, steps, _):
+    """Trains and keeps the weights."""
+    model = make_model(folder)
+    if not kept(model, folder).latest_checkpoint:
+        take_steps(model, folder, steps)
+        kept(model, folder).save()
+    print("{}")
+
+
 def train(folder, steps, _):
     """Times training steps after the first ten."""
-    model = make_model(folder)
+    rate = take_steps(make_model(folder), folder, steps)
+    print(json.dumps({"tokens_per_second": rate}))
+
+
+def take_steps(model, folder, steps):
+    """Target tokens a second."""
     dataset = model.examples_inputter.make_training_dataset(
         os.path.join(folder, "train.source"),
         os.path.join(folder, "train.target"),
@@ -82,7 +106,7 @@ def train(folder, steps, _):
         if number >= 10:
             seconds += time.perf_counter() - started
             tokens += count
-    print(json.dumps({"tokens_per_second": tokens / seconds}))
+    return tokens / seconds
 
 
 def decode(folder, beam, length):
@@ -92,8 +116,11 @@ def decode(folder, beam, length):
         "beam_width": beam,
         "length_penalty": 0.6,
         "minimum_decoding_length": length,
-        "maximum_decoding_length": length,
+        "maximum_decoding_length": length or 100,
     }
+    if not length:
+        manager = kept(model, folder)
+        manager.checkpoint.restore(manager.latest_checkpoint).expect_partial()
     dataset = model.features_inputter.make_inference_dataset(
         os.path.join(folder, "test.source"), batch_size=BATCH, length_bucket_width=5
     )
@@ -101,18 +128,19 @@ def decode(folder, beam, length):
     @tf.function(input_signature=[dataset.element_spec])
     def infer(features):
         _, predictions = model(features)
-        return predictions["tokens"]
+        return predictions["length"]
 
     for _ in range(2):
-        seconds, sentences = 0.0, 0
+        seconds, sentences, tokens = 0.0, 0, 0
         for features in dataset:
             started = time.perf_counter()
-            infer(features).numpy()
+            lengths = infer(features).numpy()
             seconds += time.perf_counter() - started
             sentences += int(features["length"].shape[0])
-    print(json.dumps({"sentences_per_second": sentences / seconds}))
+            tokens += int(lengths[:, 0].sum())
+    print(json.dumps({"sentences_per_second": sentences / seconds, "length": tokens / sentences}))
 
 
 if __name__ == "__main__":
     action, where, number, length = sys.argv[1:]
-    {"train": train, "decode": decode}[action](where, int(number), int(length))
+    {"train": train, "learn": learn, "decode": decode}[action](where, int(number), int(length))

@@ -6,6 +6,7 @@ import keras
 
 from pairloom.models.decoders import RecurrentDecoder
 from pairloom.models.encoders import TokenEncoder
+from pairloom.models.losses import Reinforce
 
 ENCODERS = {"tokens": TokenEncoder}
 DECODERS = {"recurrent": RecurrentDecoder}
@@ -61,8 +62,14 @@ class EncoderDecoder(keras.Model):
         self.encoder = make_encoder(source_size, **encoder)
         shared = self.encoder.embedding if tied == "all" else None
         self.decoder = make_decoder(target_size, tied=tied != "none", embedding=shared, **decoder)
+        attention = getattr(self.decoder, "attention", None)
+        reinforced = getattr(attention, "gradient", None) == "reinforce"
+        # Weights of the loss, which a training adds for attention that draws.
+        self.reinforce = Reinforce() if reinforced else None
 
     def build(self, source_ids_shape, target_ids_shape):
+        if self.reinforce is not None:
+            self.reinforce.build((None, None, self.decoder.feature_units))
         self.encoder.build(source_ids_shape)
         self.decoder.build(target_ids_shape, self.encoder.compute_output_shape(source_ids_shape))
 

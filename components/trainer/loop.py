@@ -11,7 +11,7 @@ import tensorflow as tf
 from pairloom.components.trainer.averages import Averages
 from pairloom.components.trainer.batches import Pairs, in_batches
 from pairloom.components.trainer.fused_adam import FusedAdam
-from pairloom.components.trainer.objective import target_loss
+from pairloom.components.trainer.objective import Objective, target_loss
 from pairloom.components.trainer.position import Position
 from pairloom.components.trainer.progress import TrainingProgress, report
 from pairloom.components.trainer.schedule import WarmupDecay
@@ -81,6 +81,12 @@ class TrainingLoop:
             self.optimizer.build(model.trainable_variables)
             self.averages = Averages(weights, settings.average)
         self.position = Position()
+        self._objective = Objective(
+            settings.label_smoothing,
+            settings.coverage,
+            keras.random.SeedGenerator(settings.seed) if settings.scheduled_sampling else None,
+            fixed_shapes=settings.xla,
+        )
         # One trace for all lengths; what a strategy splits has no signature to give.
         ids = tf.TensorSpec([None, None], tf.int32)
         whole = self.strategy.num_replicas_in_sync == 1
@@ -207,9 +213,10 @@ class TrainingLoop:
                 self.model,
                 source,
                 target,
-                label_smoothing=self.settings.label_smoothing,
+                self._objective,
                 training=True,
-                fixed_shapes=self.settings.xla,
+                sampled_share=self.settings.scheduled_sampling
+                * self._schedule.done(self.optimizer.iterations),
             )
             scaled = self.optimizer.scale_loss(share * loss)
         return loss, tokens, tape.gradient(scaled, weights)

@@ -33,12 +33,17 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         """Moves the end, for a training that knows by now how far its time will take it."""
         self._planned.assign(float(total_steps))
 
+    def done(self, step):
+        """The share of the planned steps behind the warm-up that lie behind `step`."""
+        warmup = max(self.warmup_steps, 1)
+        left = ops.maximum(self._planned - warmup, 1.0)
+        return ops.clip((ops.cast(step, "float32") - warmup) / left, 0.0, 1.0)
+
     def __call__(self, step):
         step = ops.cast(step, "float32") + 1.0
         warmup = max(self.warmup_steps, 1)
         rise = ops.minimum(step / warmup, 1.0)
-        left = ops.maximum(self._planned - warmup, 1.0)
-        done = ops.clip((step - warmup) / left, 0.0, 1.0)
+        done = self.done(step)
         floor = 0.01
         if self.decay == "rsqrt":
             factor = ops.rsqrt(ops.maximum(step, warmup) / warmup)

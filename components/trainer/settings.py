@@ -24,6 +24,8 @@ class TrainingSettings:
     warmup_steps: int = 200
     decay: str = "cosine"
     label_smoothing: float = 0.1
+    coverage: float = 0.0
+    scheduled_sampling: float = 0.0
     clip_norm: float = 1.0
     accumulate: int = 1
     average: float = 0.999

@@ -13,10 +13,11 @@ from pairloom.models.attention.scored import ScoredAttention
 class HardAttention(ScoredAttention):
     """Attends to one position, drawn: `c = m_j`, `j ~ softmax(score(q, m))`.
 
-    Xu et al. (2015), section 4.1. When not training, the likeliest position is taken. A draw has no gradient, so there are two ways to learn it:
+    Xu et al. (2015), section 4.1. When not training, the likeliest position is taken. A draw has
+    no gradient, so there are two ways to learn it:
 
     - `"reinforce"`: the weights that come back are 0 and 1, but the gradient of the 1 is that of
-      the drawn position's log probability. `losses.reinforce` turns it into an unbiased estimate.
+      the drawn position's log probability. `losses.Reinforce` turns it into an unbiased estimate.
       Without that loss the score learns nothing.
     - `"straight_through"`: the draw's gradient is taken to be that of the probabilities, Bengio et
       al. (2013): biased, with little variance, no loss of its own.

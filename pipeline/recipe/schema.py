@@ -122,6 +122,8 @@ class Training:
     warmup_steps: int = setting(200, at_least=0)
     decay: Literal["none", "rsqrt", "linear", "cosine"] = "cosine"
     label_smoothing: float = setting(0.1, at_least=0, below=1)
+    coverage: float = setting(0.0, at_least=0)
+    scheduled_sampling: float = setting(0.0, at_least=0, at_most=1)
     clip_norm: float = setting(1.0, at_least=0)
     accumulate: int = setting(1, at_least=1)
     average: float = setting(0.999, at_least=0, below=1)

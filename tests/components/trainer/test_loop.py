@@ -14,6 +14,7 @@ from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.loop import TrainingDivergedError, TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import EarlyStopping, TrainingSettings
+from pairloom.models.losses import doubly_stochastic
 
 MODEL = {
     "encoder": {"type": "tokens", "units": 32, "embedding": 16, "dropout": 0.1},
@@ -54,6 +55,36 @@ def test_training_learns_to_look_at_the_source(pair_files, tmp_path):
     assert np.mean(loop.losses[:5]) > 2.0
     assert result.best < 0.8
     assert result.steps == len(loop.losses) == 12 * loop.steps_per_epoch
+
+
+@pytest.mark.parametrize("mode", ["hard", "straight_through"])
+def test_attention_that_draws_learns_where_to_look(mode, pair_files, tmp_path):
+    model = {**MODEL, "decoder": {**MODEL["decoder"], "mode": mode}}
+    loop = make_loop(pair_files, tmp_path / "checkpoints", model, epochs=16)
+    result = loop.run()
+    without_looking = 2.0  # the logarithm of the eight ids, and of the end, is 2.1
+    assert result.best < 0.5 * without_looking
+
+
+def test_coverage_makes_every_position_be_looked_at(pair_files, tmp_path):
+    missed = {}
+    for weight in (0.0, 1.0):
+        loop = make_loop(pair_files, tmp_path / str(weight), epochs=4, coverage=weight)
+        loop.run()
+        source = np.array([[4, 5, 6, 7, 8, 9]])
+        _, weights = loop.model(source, np.array([[2, 9, 8, 7, 6, 5]]))
+        missed[weight] = float(doubly_stochastic(weights)[0])
+    assert missed[1.0] < 0.7 * missed[0.0]
+
+
+def test_scheduled_sampling_trains_too(pair_files, tmp_path):
+    loop = make_loop(pair_files, tmp_path / "sampled", epochs=12, scheduled_sampling=0.3)
+    plain = make_loop(pair_files, tmp_path / "plain", epochs=12)
+    assert loop.run().best < 1.0
+    plain.run()
+    # The share grows from nothing: after the warm-up the losses part.
+    assert loop.losses[:10] != loop.losses[10:20]
+    assert np.mean(loop.losses[-20:]) > np.mean(plain.losses[-20:])
 
 
 def test_the_same_seed_gives_the_same_losses(pair_files, tmp_path):
