@@ -8,7 +8,7 @@ from pairloom.models.encoders import TokenEncoder
 from pairloom.models.memory import Memory
 from pairloom.models.recurrence import Recurrence
 from pairloom.models.scores import AdditiveScore, GeneralScore
-from pairloom.models.search import Hypotheses, beam_search, greedy_search
+from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 __all__ = [
     "AdditiveScore",
@@ -24,4 +24,5 @@ __all__ = [
     "TokenEncoder",
     "beam_search",
     "greedy_search",
+    "sample",
 ]

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.models import Memory, beam_search, greedy_search
+from pairloom.models import Memory, beam_search, greedy_search, sample
 
 SEARCHES = {
     "greedy": greedy_search,
     "beam": partial(beam_search, beams=4, nbest=4),
+    "sample": partial(sample, seed=7, count=4),
 }
 
 
