@@ -15,7 +15,7 @@ from pairloom.models.scores import (
     LocationScore,
     ScaledDotScore,
 )
-from pairloom.models.search import Hypotheses, beam_search, greedy_search
+from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 __all__ = [
     "LSTMN",
@@ -42,4 +42,5 @@ __all__ = [
     "TokenEncoder",
     "beam_search",
     "greedy_search",
+    "sample",
 ]

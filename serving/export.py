@@ -24,6 +24,8 @@ class SearchSettings:
     length_penalty: float = 0.6
     coverage_penalty: float = 0.0
     max_length: int = 100
+    min_length: int = 0
+    no_repeat_ngrams: int = 0
     nbest: int = 5
 
 
@@ -178,6 +180,8 @@ class ServedModel(tf.Module):
         settings = self._settings
         common: dict[str, Any] = {
             "max_length": settings.max_length,
+            "min_length": settings.min_length,
+            "no_repeat_ngrams": settings.no_repeat_ngrams,
             "length_penalty": settings.length_penalty,
             "begin_id": BOS,
             "end_id": EOS,

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from pairloom.models.memory import Memory
+from pairloom.models.search.constraints import Constraints
+from pairloom.models.search.finished import Finished, add_cut_off, add_finished, none_finished
 from pairloom.models.search.group import keep_active, shape_invariants
-from pairloom.models.search.hypotheses import Hypotheses, length_factor
-from pairloom.models.search.top_ids import top_ids
-
-# Low enough never to win, high enough that sums of a few stay finite.
-_NEVER = -1e9
+from pairloom.models.search.hypotheses import NEVER, Hypotheses, length_factor
+from pairloom.models.search.log_sum import log_sum
+from pairloom.models.search.top_ids import top_id, top_ids
+from pairloom.models.search.trail import Trail, empty_trail, trace_back, write_step
 
 
 class _Loop(NamedTuple):
@@ -18,19 +19,14 @@ class _Loop(NamedTuple):
 
     active: tf.Tensor  # (active,) index into the batch
     ids: tf.Tensor  # (active, beams)
-    log_probability: tf.Tensor  # (active, beams)
+    log_probability: tf.Tensor  # (active, beams); `NEVER` in a beam that holds no hypothesis
+    seen: Any  # what the constraints keep, (active, beams, ...)
     coverage: tf.Tensor  # (active, beams, memory_time)
     state: Any  # (active, beams, ...)
     memory: Any  # (active, ...)
 
-    finished_scores: tf.Tensor  # (batch, beams), best first
-    finished_steps: tf.Tensor  # (batch, beams), the step that gave the end id
-    finished_beams: tf.Tensor  # (batch, beams), the beam it came from
-    finished_count: tf.Tensor  # (batch,)
-
-    all_ids: tf.Tensor  # (max_length, batch, beams)
-    all_parents: tf.Tensor  # (max_length, batch, beams)
-    all_weights: tf.Tensor  # (max_length, batch, beams, memory_time)
+    finished: Finished
+    trail: Trail
 
 
 def beam_search(
@@ -40,6 +36,9 @@ def beam_search(
     beams: int = 5,
     nbest: int = 1,
     max_length: int | tf.Tensor = 100,
+    min_length: int = 0,
+    no_repeat_ngrams: int = 0,
+    prefix: Any = None,
     length_penalty: float = 0.0,
     coverage_penalty: float = 0.0,
     begin_id: int = 2,
@@ -55,13 +54,24 @@ def beam_search(
     unfinished one can still enter its `nbest` best; it then leaves the batch, so that short
     sentences do not wait for long ones. What a sentence is searched with never changes its result.
 
+    `min_length`, `no_repeat_ngrams` and `prefix` decide what may be written, never how likely it
+    is: `log P` is the decoder's own. The prefix comes before the other two, and where nothing else
+    is left, a hypothesis may end, even before `min_length`.
+
     Args:
         decoder: Has `prepare(memory)`, `initial_state(memory, beams)` and
-            `step(ids, state, memory) -> (logits, state, weights)`.
+            `step(ids, state, memory) -> (logits, state, weights)`. The state is any structure of
+            tensors `(batch, beams, ...)`. Their shapes stay, but for axes that may grow from step
+            to step: those of length 0 in the initial state, and those of no static length.
         memory: Of `batch` inputs.
         beams: How many hypotheses are kept at each step.
-        nbest: How many are returned, at most `beams`.
+        nbest: How many are returned, at most `beams`, all different. Where there are fewer in all,
+            the last are empty: their length is 0 and their score minus infinity.
         max_length: Steps after which a sentence is cut off, the end id included.
+        min_length: What a hypothesis reaches before it ends, the end id included; 0 is off.
+        no_repeat_ngrams: So many ids in a row never occur twice in a hypothesis; 0 is off.
+        prefix: `(batch, prefix_time)`, the ids that every hypothesis of an input begins with, 0
+            behind them. They count in length and score; those behind `max_length` are ignored.
         length_penalty: 0 compares sums of log probabilities; 1 nearly compares their means.
         coverage_penalty: 0 is off.
         begin_id: What the decoder is fed first.
@@ -79,6 +89,13 @@ def beam_search(
         raise ValueError(
             f"`length_penalty` must not be negative. Received: length_penalty={length_penalty}."
         )
+    constraints = Constraints(
+        end_id=end_id,
+        min_length=min_length,
+        no_repeat_ngrams=no_repeat_ngrams,
+        prefix=prefix,
+        max_length=max_length,
+    )
     memory = decoder.prepare(memory)
     batch, memory_time = tf.unstack(tf.shape(memory.mask))
     max_length = tf.convert_to_tensor(max_length, tf.int32)
@@ -86,26 +103,16 @@ def beam_search(
 
     def advance(t: tf.Tensor, loop: _Loop) -> _Loop:
         logits, state, weights = decoder.step(loop.ids, loop.state, loop.memory)
-        logits = tf.cast(logits, tf.float32)
-        # Each beam ends in one way only, so among twice the beams enough go on.
-        width = min(2 * beams, logits.shape[-1])
-        best, best_ids = top_ids(logits, width)
-        # log P = logit - log sum, and the sum comes from the likeliest id, whose probability is
-        # never so small that its logarithm would suffer: a softmax is fewer passes than a sum.
-        likeliest = tf.gather(tf.nn.softmax(logits), best_ids[..., :1], batch_dims=2)[..., 0]
-        totals = loop.log_probability + tf.math.log(likeliest) - best[..., 0]
-        candidates = tf.reshape(best + totals[..., None], [-1, beams * width])
-        values, indices = tf.math.top_k(candidates, 2 * beams)
-        parents = indices // width
-        ids = tf.gather(tf.reshape(best_ids, tf.shape(candidates)), indices, batch_dims=1)
+        values, ids, parents = extensions(t, loop, tf.cast(logits, tf.float32))
         ends = tf.equal(ids, end_id)
-
         coverage = loop.coverage
         if coverage_penalty:
             coverage += tf.cast(weights, tf.float32)
-        finished = add_finished(loop, t, values, parents, ends, coverage)
+        scores = score_ends(t, loop, values[:, :beams], parents[:, :beams], coverage)
+        scores = tf.where(ends[:, :beams], scores, NEVER)
+        finished = add_finished(loop.finished, t, loop.active, scores, parents[:, :beams])
 
-        going_on = tf.where(ends, _NEVER, values)
+        going_on = tf.where(ends, NEVER, values)
         log_probability, chosen = tf.math.top_k(going_on, beams)
         ids = tf.gather(ids, chosen, batch_dims=1)
         parents = tf.gather(parents, chosen, batch_dims=1)
@@ -113,70 +120,53 @@ def beam_search(
         def reorder(x):
             return tf.gather(x, parents, batch_dims=1)
 
-        def write(history, x):
-            where = tf.stack([tf.fill(tf.shape(loop.active), t), loop.active], 1)
-            return tf.tensor_scatter_nd_update(history, where, x)
-
         loop = loop._replace(
             ids=ids,
             log_probability=log_probability,
+            seen=constraints.extend(tf.nest.map_structure(reorder, loop.seen), ids),
             coverage=reorder(coverage) if coverage_penalty else coverage,
             state=tf.nest.map_structure(reorder, state),
-            all_ids=write(loop.all_ids, ids),
-            all_parents=write(loop.all_parents, parents),
-            all_weights=write(loop.all_weights, weights) if with_weights else loop.all_weights,
-            **finished,
+            finished=finished,
+            trail=write_step(
+                loop.trail, t, loop.active, ids, parents, weights if with_weights else None
+            ),
         )
         return _drop_done(loop, beams, nbest, longest)
 
-    def add_finished(loop, t, values, parents, ends, coverage) -> dict[str, tf.Tensor]:
-        """Merges the hypotheses that end now, among the first `beams`, with those finished."""
-        ends, values, parents = ends[:, :beams], values[:, :beams], parents[:, :beams]
+    def extensions(t, loop, logits) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """The best by one id: log probabilities, ids and parents, `(active, 2 * beams)`."""
+        allowed = constraints.bar(logits, t, loop.active, loop.seen)
+        # Each beam ends in one way only, so among twice the beams enough go on.
+        width = min(2 * beams, logits.shape[-1])
+        best, best_ids = top_ids(allowed, width)
+        likely = top_id(logits) if constraints else best_ids[..., 0]
+        totals = loop.log_probability - log_sum(logits, likely)
+        candidates = tf.reshape(best + totals[..., None], [-1, beams * width])
+        values, indices = tf.math.top_k(candidates, min(2, width) * beams)
+        ids = tf.gather(tf.reshape(best_ids, tf.shape(candidates)), indices, batch_dims=1)
+        return values, ids, indices // width
+
+    def score_ends(t, loop, values, parents, coverage) -> tf.Tensor:
         scores = values / length_factor(t + 1, length_penalty)
         if coverage_penalty:
             covered = tf.gather(coverage, parents, batch_dims=1)
             real = tf.cast(loop.memory.mask, tf.float32)[:, None]
             logs = tf.math.log(tf.clip_by_value(covered, 1e-9, 1.0)) * real
             scores += coverage_penalty * tf.reduce_sum(logs, -1)
-        scores = tf.where(ends, scores, _NEVER)
-        old = [
-            tf.gather(x, loop.active)
-            for x in (loop.finished_scores, loop.finished_steps, loop.finished_beams)
-        ]
-        merged, order = tf.math.top_k(tf.concat([old[0], scores], 1), beams)
-        steps = tf.concat([old[1], tf.fill(tf.shape(parents), t)], 1)
-        origin = tf.concat([old[2], parents], 1)
-        where = loop.active[:, None]
-        count = tf.reduce_sum(tf.cast(ends, tf.int32), 1)
-
-        def update(x, new):
-            return tf.tensor_scatter_nd_update(x, where, new)
-
-        return {
-            "finished_scores": update(loop.finished_scores, merged),
-            "finished_steps": update(loop.finished_steps, tf.gather(steps, order, batch_dims=1)),
-            "finished_beams": update(loop.finished_beams, tf.gather(origin, order, batch_dims=1)),
-            "finished_count": tf.tensor_scatter_nd_add(loop.finished_count, where, count),
-        }
+        return scores
 
     shape = [batch, beams]
     loop = _Loop(
         active=tf.range(batch),
         ids=tf.fill(shape, begin_id),
         # All beams start alike, so all but one are barred from the first step.
-        log_probability=tf.tile(tf.constant([[0.0] + [_NEVER] * (beams - 1)]), [batch, 1]),
+        log_probability=tf.tile(tf.constant([[0.0] + [NEVER] * (beams - 1)]), [batch, 1]),
+        seen=constraints.begin(batch, beams),
         coverage=tf.zeros([batch, beams, memory_time] if coverage_penalty else [batch, beams, 0]),
         state=decoder.initial_state(memory, beams),
         memory=memory,
-        finished_scores=tf.fill(shape, _NEVER),
-        finished_steps=tf.zeros(shape, tf.int32),
-        finished_beams=tf.zeros(shape, tf.int32),
-        finished_count=tf.zeros([batch], tf.int32),
-        all_ids=tf.zeros([max_length, *shape], tf.int32),
-        all_parents=tf.zeros([max_length, *shape], tf.int32),
-        all_weights=tf.zeros(
-            [max_length if with_weights else 0, *shape, memory_time], memory.states.dtype
-        ),
+        finished=none_finished(batch, beams),
+        trail=empty_trail(max_length, shape, memory_time, memory.states.dtype, with_weights),
     )
     steps, loop = tf.while_loop(
         lambda t, loop: (t < max_length) & (tf.size(loop.active) > 0),
@@ -184,84 +174,19 @@ def beam_search(
         (0, loop),
         shape_invariants=(tf.TensorShape([]), shape_invariants(loop)),
     )
-    loop = _finish_the_rest(loop, steps, length_penalty)
-    return _trace_back(loop, steps, nbest, end_id, with_weights)
+    cut_off = loop.log_probability / length_factor(steps, length_penalty)
+    finished = add_cut_off(loop.finished, steps, loop.active, cut_off)
+    return trace_back(loop.trail, finished, steps, nbest, end_id, with_weights)
 
 
 def _drop_done(loop: _Loop, beams: int, nbest: int, longest: tf.Tensor) -> _Loop:
     """Lets the sentences go that no further step can change."""
-    count = tf.gather(loop.finished_count, loop.active)
-    worst = tf.gather(loop.finished_scores, loop.active)[:, nbest - 1]
-    # Log probabilities are negative and only fall: no hypothesis can score above this.
+    count = tf.gather(loop.finished.count, loop.active)
+    worst = tf.gather(loop.finished.scores, loop.active)[:, nbest - 1]
+    # Log probabilities are negative and only fall: no hypothesis can score above this. Where no
+    # beam holds a hypothesis any more it is `NEVER`, so that the sentence is done as well.
     bound = loop.log_probability[:, 0] / longest
     done = (count >= beams) | (bound <= worst)
-    names = ("active", "ids", "log_probability", "coverage", "state", "memory")
+    names = ("active", "ids", "log_probability", "seen", "coverage", "state", "memory")
     kept = keep_active(~done, {name: getattr(loop, name) for name in names})
     return loop._replace(**kept)
-
-
-def _finish_the_rest(loop: _Loop, steps: tf.Tensor, length_penalty: float) -> _Loop:
-    """Ranks hypotheses that the length limit cut off behind all that are finished."""
-    beams = loop.ids.shape[1]
-    where = loop.active[:, None]
-    cut_off = loop.log_probability / length_factor(steps, length_penalty)
-    finished = tf.gather(loop.finished_scores, loop.active)
-    scores = tf.concat([finished, cut_off], 1)
-    # The cut-off ones are sorted already, so ties this far down keep their order.
-    rank = tf.concat([tf.where(finished > _NEVER, finished, 4 * _NEVER), cut_off + 2 * _NEVER], 1)
-    order = tf.math.top_k(rank, beams).indices
-    beam_numbers = tf.broadcast_to(tf.range(beams), tf.shape(loop.ids))
-    at = tf.concat(
-        [tf.gather(loop.finished_steps, loop.active), tf.fill(tf.shape(loop.ids), steps)], 1
-    )
-    origin = tf.concat([tf.gather(loop.finished_beams, loop.active), beam_numbers], 1)
-
-    def update(x, new):
-        return tf.tensor_scatter_nd_update(x, where, tf.gather(new, order, batch_dims=1))
-
-    return loop._replace(
-        finished_scores=update(loop.finished_scores, scores),
-        finished_steps=update(loop.finished_steps, at),
-        finished_beams=update(loop.finished_beams, origin),
-    )
-
-
-def _trace_back(
-    loop: _Loop, steps: tf.Tensor, nbest: int, end_id: int, with_weights: bool
-) -> Hypotheses:
-    """Follows the parents from each finished hypothesis back to the first step."""
-    ends = loop.finished_steps[:, :nbest]
-    memory_time = tf.shape(loop.all_weights)[-1]
-    shape = tf.shape(ends)
-
-    def back(t, beams, ids, weights):
-        parents = tf.gather(loop.all_parents[t], beams, batch_dims=1)
-        beams_before = tf.where(t < ends, parents, beams)
-        here = tf.where(t < ends, tf.gather(loop.all_ids[t], beams, batch_dims=1), 0)
-        here = tf.where(tf.equal(t, ends), end_id, here)
-        ids = tf.tensor_scatter_nd_update(ids, [[t]], here[None])
-        if with_weights:
-            row = tf.gather(loop.all_weights[t], beams_before, batch_dims=1)
-            row *= tf.cast(t <= ends, row.dtype)[..., None]
-            weights = tf.tensor_scatter_nd_update(weights, [[t]], row[None])
-        return t - 1, beams_before, ids, weights
-
-    weights = tf.zeros(
-        [steps if with_weights else 0, shape[0], shape[1], memory_time], loop.all_weights.dtype
-    )
-    _, _, ids, weights = tf.while_loop(
-        lambda t, *_: t >= 0,
-        back,
-        (
-            steps - 1,
-            loop.finished_beams[:, :nbest],
-            tf.zeros([steps, shape[0], shape[1]], tf.int32),
-            weights,
-        ),
-    )
-    return Hypotheses(
-        ids=tf.transpose(ids, [1, 2, 0]),
-        lengths=tf.minimum(ends + 1, steps),
-        scores=loop.finished_scores[:, :nbest],
-        weights=tf.transpose(weights, [1, 2, 0, 3]) if with_weights else None,
-    )

@@ -16,7 +16,15 @@ def keep_active(keep: tf.Tensor, group: Any) -> Any:
 
 
 def shape_invariants(loop: Any) -> Any:
-    """Shapes that let the number of active sentences change: the first axis of every tensor."""
-    return tf.nest.map_structure(
-        lambda x: tf.TensorShape([None]).concatenate(x.shape[1:]) if x.shape.rank else x.shape, loop
-    )
+    """What stays of each tensor's shape from step to step.
+
+    The first axis may change, for it counts the active sentences; so may one that starts empty,
+    for what grows with the steps, such as a decoder's cache, starts so.
+    """
+
+    def invariant(x):
+        if not x.shape.rank:
+            return x.shape
+        return tf.TensorShape([None, *(size or None for size in x.shape[1:])])
+
+    return tf.nest.map_structure(invariant, loop)

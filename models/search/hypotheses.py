@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+# The log probability, and the score, of what cannot be.
+NEVER = float("-inf")
+
 
 class Hypotheses(NamedTuple):
-    """The best outputs for each input, best first.
+    """Outputs for each input: those of a search best first, samples as they were drawn.
 
     Attributes:
         ids: `(batch, hypotheses, time)`, the end id included, 0 behind it.

@@ -3,6 +3,11 @@
 import tensorflow as tf
 
 
+def top_id(logits: tf.Tensor) -> tf.Tensor:
+    """The id of the largest logit, the first of equal ones."""
+    return tf.argmax(logits, -1, output_type=tf.int32)
+
+
 def top_ids(logits: tf.Tensor, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """`tf.math.top_k` over a vocabulary, at less cost.
 

@@ -213,6 +213,9 @@ def _search(recipe: Recipe) -> Iterator[Broken]:
     search = recipe.search
     if search.nbest is not None and search.nbest > search.beam:
         yield Broken("search.nbest", f"at most search.beam ({search.beam})", str(search.nbest))
+    if search.min_length > search.max_length:
+        expected = f"at most search.max_length ({search.max_length})"
+        yield Broken("search.min_length", expected, str(search.min_length))
 
 
 def _evaluation(recipe: Recipe) -> Iterator[Broken]:

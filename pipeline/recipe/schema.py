@@ -140,6 +140,7 @@ class Training:
 class Search:
     """How the served model looks for its answer; `beam: 1` is greedy.
 
+    Lengths count tokens and the end. No `no_repeat_ngrams` tokens in a row come twice; 0 is off.
     `nbest` is how many answers the signature of that name gives; None means 5, or `beam` if that
     is less.
     """
@@ -148,6 +149,8 @@ class Search:
     length_penalty: float = setting(0.6, at_least=0)
     coverage_penalty: float = setting(0.0, at_least=0)
     max_length: int = setting(100, at_least=1)
+    min_length: int = setting(0, at_least=0)
+    no_repeat_ngrams: int = setting(0, at_least=0)
     nbest: int | None = setting(None, at_least=1)
 
 

@@ -20,6 +20,7 @@ NAMES = {
     "TokenEncoder",
     "beam_search",
     "greedy_search",
+    "sample",
 }
 
 

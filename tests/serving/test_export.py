@@ -42,7 +42,7 @@ def subwords(tmp_path_factory):
     return Subwords((folder / "joint.model").read_bytes())
 
 
-def make_served(subwords, *buckets):
+def make_served(subwords, *buckets, **search):
     model = EncoderDecoder(
         subwords.size,
         subwords.size,
@@ -60,7 +60,7 @@ def make_served(subwords, *buckets):
         {"source": subwords, "target": subwords},
         "source",
         "target",
-        SearchSettings(beam=4, nbest=3, max_length=12),
+        SearchSettings(**{"beam": 4, "nbest": 3, "max_length": 12, **search}),
         *buckets,
     )
 
@@ -107,6 +107,16 @@ def test_the_first_of_the_nbest_is_the_prediction(signatures):
     assert several["target"].shape == several["score"].shape == (5, 3)
     assert best["target"].tolist() == several["target"][:, 0].tolist()
     np.testing.assert_allclose(best["score"], several["score"][:, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_answers_are_as_long_and_as_varied_as_the_settings_ask(subwords, beam):
+    asked = {"min_length": 8, "no_repeat_ngrams": 1, "max_length": 10}
+    served = make_served(subwords, beam=beam, nbest=beam, **asked)
+    found = served._search(tf.constant(SENTENCES), nbest=beam)
+    for ids, length in zip(found.ids.numpy().reshape(-1, 10), found.lengths.numpy().ravel()):
+        assert length >= 8
+        assert len(set(ids[:length])) == length
 
 
 def test_an_explanation_carries_the_attention_of_every_token(signatures):

@@ -8,7 +8,6 @@ from pairloom.models import EncoderDecoder, Memory, beam_search, greedy_search
 from pairloom.models.search.hypotheses import length_factor
 
 END = 3
-RANDOM = np.random.default_rng(0)
 SOURCE = np.array([[4, 5, 6, 7, 8], [9, 4, 0, 0, 0], [5, 5, 5, 0, 0], [8, 0, 0, 0, 0]])
 
 
@@ -37,27 +36,6 @@ def log_probability(model, source, ids):
     return sum(logs[t, i] for t, i in enumerate(ids))
 
 
-class Markov:
-    """A decoder whose next id, and where it looks, depend on the last id alone."""
-
-    def __init__(self, table, looks=None):
-        self.table = tf.constant(table, tf.float32)
-        self.looks = np.zeros((len(table), 1), "float32") if looks is None else looks
-
-    def prepare(self, memory):
-        return memory
-
-    def initial_state(self, memory, beams):
-        return {}
-
-    def step(self, ids, state, memory):
-        return tf.gather(self.table, ids), state, tf.gather(self.looks, ids)
-
-
-def empty_memory(batch):
-    return Memory(tf.zeros([batch, 1, 1]), tf.ones([batch, 1], tf.bool), tf.zeros([batch, 1]))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_one_beam_is_greedy(seed):
     model = make_model(seed)
@@ -71,13 +49,15 @@ def test_one_beam_is_greedy(seed):
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0])
 @pytest.mark.parametrize("nbest", [1, 3])
-def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(length_penalty, nbest):
+def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(
+    markov, empty_memory, length_penalty, nbest
+):
     random = np.random.default_rng(5)
     table = random.normal(0, 1.5, (6, 6)).astype("float32")
     table[:, :3] = -1e9  # Padding, unknown and begin are never written.
     longest = 4
     found = beam_search(
-        Markov(table),
+        markov(table),
         empty_memory(1),
         beams=200,
         nbest=nbest,
@@ -147,30 +127,30 @@ def test_a_beam_finds_no_less_than_greedy_here(seed):
     assert better.numpy()[finished].all()
 
 
-def test_the_length_limit_cuts_off():
+def test_the_length_limit_cuts_off(markov, empty_memory):
     table = np.full((6, 6), 0.0, "float32")
     table[:, 4] = 5.0
     table[:, END] = -1e9
     for found in (
-        beam_search(Markov(table), empty_memory(2), beams=2, max_length=3),
-        greedy_search(Markov(table), empty_memory(2), max_length=3),
+        beam_search(markov(table), empty_memory(2), beams=2, max_length=3),
+        greedy_search(markov(table), empty_memory(2), max_length=3),
     ):
         np.testing.assert_array_equal(found.ids[:, 0], [[4, 4, 4]] * 2)
         np.testing.assert_array_equal(found.lengths[:, 0], [3, 3])
 
 
-def test_a_finished_hypothesis_ranks_before_a_likelier_one_that_was_cut_off():
+def test_a_finished_hypothesis_ranks_before_a_likelier_one_that_was_cut_off(markov, empty_memory):
     table = np.full((6, 6), -1e9, "float32")
     table[:, 4] = 3.0
     table[:, END] = 0.0
-    found = beam_search(Markov(table), empty_memory(1), beams=2, nbest=2, max_length=1)
+    found = beam_search(markov(table), empty_memory(1), beams=2, nbest=2, max_length=1)
     np.testing.assert_array_equal(found.ids[0], [[END], [4]])
     likelier = -np.log1p(np.exp(-3.0))
     np.testing.assert_allclose(found.scores[0], [likelier - 3.0, likelier], rtol=1e-5)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.1, 5.0])
-def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere(penalty):
+def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere(markov, penalty):
     table = np.full((6, 6), -1e9, "float32")
     table[2, [4, 5]] = 2.0, 1.0
     table[[4, 5], END] = 0.0
@@ -180,7 +160,7 @@ def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere(penalty):
     # Nobody looks at the last position, which is padding: it must not count as uncovered.
     memory = Memory(tf.zeros([1, 3, 1]), tf.constant([[True, True, False]]), tf.zeros([1, 1]))
     found = beam_search(
-        Markov(table, looks), memory, beams=2, nbest=2, max_length=3, coverage_penalty=penalty
+        markov(table, looks), memory, beams=2, nbest=2, max_length=3, coverage_penalty=penalty
     )
     likelier = -np.log1p(np.exp(-1.0))
     expected = {4: likelier + penalty * np.log(0.1 + 0.1), 5: likelier - 1.0}
@@ -188,6 +168,41 @@ def test_a_coverage_penalty_prefers_hypotheses_that_look_everywhere(penalty):
     assert order == ([5, 4] if penalty == 5.0 else [4, 5])
     np.testing.assert_array_equal(found.ids[0], [[first, END] for first in order])
     np.testing.assert_allclose(found.scores[0], [expected[i] for i in order], rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [4, 5, 7])
+@pytest.mark.parametrize("longest", [1, 2])
+def test_a_vocabulary_smaller_than_the_beam_gives_all_there_is_and_no_more(
+    markov, empty_memory, size, longest
+):
+    table = np.random.default_rng(size).normal(0, 1, (size, size)).astype("float32")
+    found = beam_search(
+        markov(table), empty_memory(2), beams=60, nbest=60, max_length=longest, with_weights=True
+    )
+    others = [i for i in range(size) if i != END]
+    possible = {(END,)} | {(i, END) for i in others if longest == 2}
+    possible |= set(itertools.product(others, repeat=longest))
+    for row in range(2):
+        lengths = found.lengths[row].numpy()
+        real = lengths > 0
+        ids = [tuple(x[:n]) for x, n in zip(found.ids[row].numpy()[real], lengths[real])]
+        assert len(ids) == len(possible) and set(ids) == possible
+        assert not real[len(possible) :].any()
+        np.testing.assert_array_equal(found.scores[row][~real], -np.inf)
+        np.testing.assert_array_equal(found.ids[row][~real], 0)
+        np.testing.assert_array_equal(found.weights[row][~real], 0)
+
+
+def test_a_beam_that_holds_no_hypothesis_never_counts_as_finished(markov, empty_memory):
+    # Only one id goes on, so that of many beams all but one or two are empty at any time.
+    table = np.full((5, 5), -np.inf, "float32")
+    table[:, 4], table[:, END] = 2.0, 0.0
+    found = beam_search(markov(table), empty_memory(1), beams=6, nbest=6, max_length=9)
+    chance = np.log([1 / (1 + np.exp(-2.0)), 1 / (1 + np.exp(2.0))])
+    np.testing.assert_array_equal(found.lengths[0], range(1, 7))
+    np.testing.assert_allclose(
+        found.scores[0], [chance[0] * n + chance[1] for n in range(6)], rtol=1e-5
+    )
 
 
 def test_an_empty_batch_gives_an_empty_answer():

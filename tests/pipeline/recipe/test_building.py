@@ -71,6 +71,8 @@ def test_a_wrong_type_says_what_was_expected_and_received(load, more, key, expec
         ("training.average=1", "below 1"),
         ("data.max_rejected=1.5", "at most 1"),
         ("search.beam=0", "at least 1"),
+        ("search.min_length=-1", "at least 0"),
+        ("search.no_repeat_ngrams=-1", "at least 0"),
         ("model.encoder.dropout=1", "below 1"),
     ],
 )

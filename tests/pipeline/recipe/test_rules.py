@@ -57,6 +57,7 @@ def failure(load, *overrides, **kwargs):
         (["model.tied=all"], "model.tied", ""),
         (["model.encoder.units=7"], "model.encoder.units", ""),
         (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
+        (["search.min_length=9", "search.max_length=8"], "search.min_length", ""),
         (["evaluation.metrics={}"], "evaluation.metrics", ""),
         (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
         (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
