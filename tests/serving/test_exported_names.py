@@ -1,4 +1,4 @@
-"""What `pairloom.serving` and its server promise to who imports them."""
+"""What `pairloom.serving` and its packages promise to who imports them."""
 
 import inspect
 import subprocess
@@ -9,6 +9,10 @@ import pytest
 
 NAMES = {
     "pairloom.serving": {"Client"},
+    "pairloom.serving.pictures": {
+        "alignment_html",
+        "save_alignment",
+    },
     "pairloom.serving.server": {
         "ModelServer",
         "PortInUse",

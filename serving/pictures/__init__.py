@@ -1,0 +1,13 @@
+"""Pictures of attention from plain arrays, as PNG files and as HTML.
+
+Each picture is a pair of functions with the same arguments: `save_<picture>` writes a PNG and
+needs Matplotlib, `<picture>_html` returns a fragment for any page and needs NumPy alone.
+Importing this package imports neither Matplotlib nor TensorFlow.
+"""
+
+from pairloom.serving.pictures.alignment import alignment_html, save_alignment
+
+__all__ = [
+    "alignment_html",
+    "save_alignment",
+]
