@@ -6,8 +6,11 @@ Importing this package imports neither Matplotlib nor TensorFlow.
 """
 
 from pairloom.serving.pictures.alignment import alignment_html, save_alignment
+from pairloom.serving.pictures.regions import regions_html, save_regions
 
 __all__ = [
     "alignment_html",
+    "regions_html",
     "save_alignment",
+    "save_regions",
 ]

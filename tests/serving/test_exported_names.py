@@ -11,7 +11,9 @@ NAMES = {
     "pairloom.serving": {"Client"},
     "pairloom.serving.pictures": {
         "alignment_html",
+        "regions_html",
         "save_alignment",
+        "save_regions",
     },
     "pairloom.serving.server": {
         "ModelServer",
