@@ -14,6 +14,8 @@ NAMES = {
         "regions_html",
         "save_alignment",
         "save_regions",
+        "save_shaded_document",
+        "shaded_document_html",
     },
     "pairloom.serving.server": {
         "ModelServer",
