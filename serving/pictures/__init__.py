@@ -6,13 +6,16 @@ Importing this package imports neither Matplotlib nor TensorFlow.
 """
 
 from pairloom.serving.pictures.alignment import alignment_html, save_alignment
+from pairloom.serving.pictures.frames import frames_html, save_frames
 from pairloom.serving.pictures.regions import regions_html, save_regions
 from pairloom.serving.pictures.shaded_document import save_shaded_document, shaded_document_html
 
 __all__ = [
     "alignment_html",
+    "frames_html",
     "regions_html",
     "save_alignment",
+    "save_frames",
     "save_regions",
     "save_shaded_document",
     "shaded_document_html",

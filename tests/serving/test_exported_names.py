@@ -11,8 +11,10 @@ NAMES = {
     "pairloom.serving": {"Client"},
     "pairloom.serving.pictures": {
         "alignment_html",
+        "frames_html",
         "regions_html",
         "save_alignment",
+        "save_frames",
         "save_regions",
         "save_shaded_document",
         "shaded_document_html",
