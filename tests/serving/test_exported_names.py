@@ -10,9 +10,11 @@ import pytest
 NAMES = {
     "pairloom.serving": {"Client"},
     "pairloom.serving.pictures": {
+        "activation_html",
         "alignment_html",
         "frames_html",
         "regions_html",
+        "save_activation",
         "save_alignment",
         "save_frames",
         "save_regions",
