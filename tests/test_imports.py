@@ -97,6 +97,7 @@ def test_ruff_bans_the_top_level_names(tmp_path):
         ("pairloom.pipeline.cli", {"yaml", "rich", "numpy", "tensorflow", "tfx", "apache_beam"}),
         ("pairloom.pipeline.recipe", {"rich", "tensorflow", "tfx", "apache_beam", "sacrebleu"}),
         ("pairloom.serving.client", {"tensorflow", "keras", "tensorflow_serving"}),
+        ("pairloom.serving.pictures", {"matplotlib", "tensorflow", "keras"}),
         ("pairloom.serving.server", {"tensorflow", "keras"}),
         ("pairloom.components.evaluator", {"tensorflow", "tensorflow_model_analysis", "tfx"}),
         ("pairloom.components.pairs.check", {"tensorflow", "tfx", "apache_beam"}),

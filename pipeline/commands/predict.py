@@ -108,11 +108,11 @@ def draw(client: "Client", texts: list[str], path: str) -> None:
     """
     if len(texts) != 1:
         raise UserError(f"Expected one text with --picture. Received {len(texts)}.")
-    from pairloom.serving.picture import save_heatmap
+    from pairloom.serving.pictures import save_alignment
 
     [answer] = client.explain(texts)
     title = f"{texts[0]} → {answer.text}"
-    save_heatmap(path, answer.attention, answer.source_tokens, answer.target_tokens, title)
+    save_alignment(path, answer.attention, answer.source_tokens, answer.target_tokens, title)
     print(answer.text)
     print(f"Drew {path}.")
 

@@ -1,4 +1,4 @@
-"""What `pairloom.serving` and its server promise to who imports them."""
+"""What `pairloom.serving` and its packages promise to who imports them."""
 
 import inspect
 import subprocess
@@ -9,6 +9,18 @@ import pytest
 
 NAMES = {
     "pairloom.serving": {"Client"},
+    "pairloom.serving.pictures": {
+        "activation_html",
+        "alignment_html",
+        "frames_html",
+        "regions_html",
+        "save_activation",
+        "save_alignment",
+        "save_frames",
+        "save_regions",
+        "save_shaded_document",
+        "shaded_document_html",
+    },
     "pairloom.serving.server": {
         "ModelServer",
         "PortInUse",
