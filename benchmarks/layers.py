@@ -1,0 +1,322 @@
+"""What the layers cost, beside the arithmetic they cannot do without.
+
+    .venv/bin/python benchmarks/layers.py                  # prints the tables
+    .venv/bin/python benchmarks/layers.py --plot cost.png  # and draws cost over length
+
+Sizes: 256 units, 8,000 ids, 64 sentences of 17 tokens. The arithmetic limit is the machine's rate
+in one large matrix product, measured in the same run, divided by the operations of the model's
+products alone.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from pairloom.models import Memory, RecurrentDecoder, beam_search
+from pairloom.models.losses import projected_cross_entropy
+
+UNITS, SIZE, BATCH, TIME, BEAMS = 256, 8000, 64, 17, 5
+LENGTHS = (10, 20, 50, 100, 200, 500, 1000)
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--plot", type=Path)
+    args = parser.parse_args()
+    training(args.rounds)
+    decoding_step(args.rounds)
+    if args.plot:
+        plot(args.plot, *over_lengths())
+
+
+def training(rounds: int) -> None:
+    """A teacher-forced training step of the decoder: forwards, backwards."""
+    memory, ids, labels = inputs(TIME, TIME)
+    fed = forced_step(RecurrentDecoder(SIZE, UNITS, input_feeding=True))
+    plain = forced_step(RecurrentDecoder(SIZE, UNITS, input_feeding=False))
+    usual = usual_step()
+    steps = {
+        "additive, input feeding": (fed, operations(feeding=True)),
+        "additive, Luong without feeding": (plain, operations(feeding=False)),
+        "keras.layers.RNN around a plain attention cell": (usual, operations(feeding=True)),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    rates = []
+    for _ in range(rounds):
+        rates.append(machine_rate())
+        for name, (step, _) in steps.items():
+            seconds[name].append(best_of(partial(step, memory, ids, labels), 5))
+    rate = float(np.median(rates))
+    print(
+        f"Teacher-forced training step, {BATCH} sentences of {TIME} tokens; "
+        f"{rate / 1e9:.0f} GFLOP/s in a large product"
+    )
+    for name, (_, count) in steps.items():
+        median = float(np.median(seconds[name]))
+        print(f"  {name}: {1e3 * median:.1f} ms, {count / rate / median:.0%} of the limit")
+    ratios = [a / b for a, b in zip(seconds[list(steps)[2]], seconds[list(steps)[0]])]
+    print(f"  keras.layers.RNN / ours: {np.median(ratios):.2f}", flush=True)
+
+
+def inputs(source_time: int, target_time: int, batch: int = BATCH):
+    """A memory, what is fed, and the labels, all of full length."""
+    random = np.random.default_rng(0)
+    memory = Memory(
+        tf.constant(random.normal(size=(batch, source_time, UNITS)).astype("float32")),
+        tf.ones((batch, source_time), tf.bool),
+        tf.constant(random.normal(size=(batch, UNITS)).astype("float32")),
+    )
+    ids = tf.constant(random.integers(4, SIZE, (batch, target_time + 1)), tf.int32)
+    return memory, ids[:, :-1], ids[:, 1:]
+
+
+def forced_step(decoder: RecurrentDecoder) -> Callable:
+    """Ours: loss and gradients of a decoder."""
+    shapes = Memory((None, None, UNITS), (None, None), (None, UNITS))
+    decoder.build((None, None), shapes)
+    weights = [weight.value for weight in decoder.trainable_variables]
+
+    @tf.function(autograph=False)
+    def step(memory, ids, labels):
+        with tf.GradientTape() as tape:
+            tape.watch(memory.states)
+            features, _ = decoder.features(ids, memory, training=True)
+            output = decoder.output_layer
+            losses = projected_cross_entropy(
+                tf.reshape(features, [-1, features.shape[-1]]),
+                tf.convert_to_tensor(output.table),
+                tf.convert_to_tensor(output.bias),
+                tf.reshape(labels, [-1]),
+            )
+            loss = tf.reduce_mean(losses)
+        return loss, tape.gradient(loss, [*weights, memory.states])
+
+    return step
+
+
+class PlainAttentionCell(keras.layers.Layer):
+    """The same decoder step as a cell for `keras.layers.RNN`, written as tutorials do."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = keras.layers.GRUCell(UNITS)
+        self.query, self.key = (
+            keras.layers.Dense(UNITS, use_bias=False),
+            keras.layers.Dense(UNITS, use_bias=False),
+        )
+        self.v = keras.layers.Dense(1, use_bias=False)
+        self.readout = keras.layers.Dense(UNITS, activation="tanh", use_bias=False)
+        self.state_size = [UNITS, UNITS]
+        self.output_size = UNITS
+        self.memory = None
+
+    def remember(self, states):
+        """Tells the cell what to attend to."""
+        self.memory, self.keys = states, self.key(states)
+
+    def call(self, inputs, states):
+        h, fed = states
+        output, (h,) = self.gru(ops.concatenate([inputs, fed], -1), [h])
+        scores = self.v(ops.tanh(self.query(output)[:, None] + self.keys))
+        weights = ops.softmax(scores, axis=1)
+        context = ops.sum(weights * self.memory, 1)
+        fed = self.readout(ops.concatenate([context, output], -1))
+        return fed, [h, fed]
+
+
+def usual_step() -> Callable:
+    """Theirs: an RNN layer, a dense layer, Keras's loss."""
+    embedding = keras.layers.Embedding(SIZE, UNITS)
+    cell = PlainAttentionCell()
+    layer = keras.layers.RNN(cell, return_sequences=True)
+    bridge, dense = keras.layers.Dense(UNITS, activation="tanh"), keras.layers.Dense(SIZE)
+    loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def forward(memory, ids):
+        cell.remember(memory.states)
+        first = bridge(memory.summary)
+        made = layer(embedding(ids), initial_state=[first, ops.zeros_like(first)])
+        return dense(made)
+
+    memory, ids, _ = inputs(2, 2)
+    forward(memory, ids)
+
+    @tf.function(autograph=False)
+    def step(memory, ids, labels):
+        parts = (embedding, layer, bridge, dense)
+        weights = [weight.value for part in parts for weight in part.trainable_variables]
+        with tf.GradientTape() as tape:
+            tape.watch(memory.states)
+            loss = loss_of(labels, forward(memory, ids))
+        return loss, tape.gradient(loss, [*weights, memory.states])
+
+    return step
+
+
+def operations(feeding: bool) -> float:
+    """Multiplications and additions of a training step's products, three times the forward ones."""
+    cell = UNITS * 3 * UNITS * (3 if feeding else 2)  # embedding, state, and what is fed
+    token = cell + UNITS * UNITS + 2 * UNITS * UNITS + UNITS * SIZE  # query, readout, output
+    token += 2 * TIME * UNITS  # v . tanh and the weighted sum
+    source = UNITS * UNITS  # keys
+    return 3 * 2 * BATCH * TIME * (token + source)
+
+
+def decoding_step(rounds: int) -> None:
+    """A step of beam search, beside its own matrix products."""
+    decoder = RecurrentDecoder(SIZE, UNITS)
+    decoder.build((None, None), Memory((None, None, UNITS), (None, None), (None, UNITS)))
+    bias = decoder.output_layer.bias
+    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[3]], [-1e9]))  # nothing ends
+    memory, _, _ = inputs(TIME, TIME)
+
+    @tf.function(autograph=False)
+    def search(memory, length):
+        return beam_search(decoder, memory, beams=BEAMS, nbest=BEAMS, max_length=length).scores
+
+    products = product_step(decoder, memory)
+    steps = 40
+    whole, alone = [], []
+    for _ in range(rounds):
+        # The difference of two lengths leaves out what happens once.
+        long = best_of(lambda: search(memory, tf.constant(2 * steps)), 2)
+        short = best_of(lambda: search(memory, tf.constant(steps)), 2)
+        whole.append((long - short) / steps)
+        alone.append(best_of(products, 10))
+    total, product = float(np.median(whole)), float(np.median(alone))
+    print(f"Decoding step, {BATCH} sentences x beam {BEAMS}, {SIZE} ids, {UNITS} units")
+    print(
+        f"  {1e3 * total:.1f} ms, of which its matrix products {1e3 * product:.1f} ms: "
+        f"the rest is {1 - product / total:.0%}",
+        flush=True,
+    )
+
+
+def product_step(decoder: RecurrentDecoder, memory: Memory) -> Callable:
+    """The products of one step alone, with the shapes that the step has."""
+    rows = BATCH * BEAMS
+    state = tf.random.normal([rows, UNITS])
+    fed = tf.random.normal([rows, UNITS])
+    cell = decoder.cells[0]
+    kernels = [
+        (fed, tf.convert_to_tensor(cell.kernel)[:UNITS]),
+        (fed, tf.convert_to_tensor(cell.kernel)[UNITS:]),
+        (state, tf.convert_to_tensor(cell.recurrent_kernel)),
+        (state, tf.convert_to_tensor(decoder.attention.score.query_kernel)),
+        (tf.concat([state, fed], 1), tf.convert_to_tensor(decoder.readout)),
+        (state, tf.transpose(tf.convert_to_tensor(decoder.output_layer.table))),
+        (tf.random.normal([rows * TIME, UNITS]), tf.random.normal([UNITS, 1])),
+        (tf.random.normal([BATCH, BEAMS, TIME]), memory.states),
+    ]
+
+    @tf.function(autograph=False)
+    def run(pairs):
+        return [tf.matmul(a, b) for a, b in pairs]
+
+    return lambda: run(kernels)
+
+
+def over_lengths():
+    """Seconds and megabytes by source length and by target length."""
+    decoder = RecurrentDecoder(SIZE, UNITS)
+    step = forced_step(decoder)
+    bias = decoder.output_layer.bias
+    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[3]], [-1e9]))
+
+    @tf.function(autograph=False)
+    def search(memory, length):
+        return beam_search(decoder, memory, beams=BEAMS, max_length=length).scores
+
+    by_source, by_target = [], []
+    batch = 8
+    for length in LENGTHS:
+        data = inputs(length, TIME, batch)
+        by_source.append(measured(partial(step, *data)))
+        memory, _, _ = inputs(TIME, TIME, batch)
+        by_target.append(measured(partial(search, memory, tf.constant(length))))
+        for what, (seconds, megabytes) in (("source", by_source[-1]), ("target", by_target[-1])):
+            print(
+                f"  {what} length {length}: {1e3 * seconds:.0f} ms, {megabytes:.0f} MB", flush=True
+            )
+    return by_source, by_target
+
+
+def measured(run: Callable) -> tuple[float, float]:
+    """Seconds of a run at best, and by how many megabytes memory rises in it."""
+    run()
+    before = memory_in_use("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the highest memory so far
+    seconds = best_of(run, 3)
+    return seconds, memory_in_use("VmHWM") - before
+
+
+def memory_in_use(line: str) -> float:
+    """A line of the kernel's account, in megabytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(f"{line}:")[1].split()[0]) / 1024
+
+
+def plot(path: Path, by_source, by_target) -> None:
+    """Cost over length, both axes logarithmic, with a line for what would be linear."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(2, 2, figsize=(9, 6.5), layout="constrained", sharex=True)
+    columns = (
+        ("training step, source length", by_source),
+        (f"beam search of {BEAMS}, target length", by_target),
+    )
+    for column, (name, rows) in enumerate(columns):
+        for row, (unit, factor) in enumerate((("ms", 1e3), ("MB", 1.0))):
+            axes = panels[row][column]
+            values = [factor * values[row] for values in rows]
+            axes.loglog(LENGTHS, values, "o-", label="measured")
+            straight = [values[-1] * length / LENGTHS[-1] for length in LENGTHS]
+            axes.loglog(LENGTHS, straight, "--", color="gray", label="proportional to length")
+            axes.set_ylabel(unit)
+            axes.grid(alpha=0.3)
+            if row == 0:
+                axes.set_title(name)
+                axes.legend()
+            else:
+                axes.set_xlabel("tokens")
+    figure.savefig(path, dpi=120)
+
+
+def best_of(run: Callable, times: int) -> float:
+    """Seconds of the fastest of several runs, the first of all left out."""
+    tf.nest.map_structure(lambda x: tf.convert_to_tensor(x).numpy(), run())
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        result = run()
+        tf.convert_to_tensor(tf.nest.flatten(result)[0]).numpy()
+        found.append(time.perf_counter() - started)
+    return min(found)
+
+
+def machine_rate() -> float:
+    """Operations a second in a large matrix product, at best."""
+    square = tf.random.normal([1024, 1024])
+    multiply = tf.function(lambda x: x @ x)
+    return 2 * 1024**3 / best_of(lambda: multiply(square), 20)
+
+
+if __name__ == "__main__":
+    main()
