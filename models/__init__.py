@@ -1,10 +1,12 @@
 """Attention encoder-decoders as Keras layers that anyone can reuse."""
 
-from pairloom.models.attention import SoftAttention
+from pairloom.models.attention import AttentionPooling, SoftAttention
 from pairloom.models.cells import GRUCell, LSTMCell
 from pairloom.models.decoders import RecurrentDecoder
 from pairloom.models.encoder_decoder import EncoderDecoder
-from pairloom.models.encoders import TokenEncoder
+from pairloom.models.encoders import (
+    TokenEncoder,
+)
 from pairloom.models.memory import Memory
 from pairloom.models.recurrence import Recurrence
 from pairloom.models.scores import AdditiveScore, GeneralScore
@@ -12,14 +14,15 @@ from pairloom.models.search import Hypotheses, beam_search, greedy_search
 
 __all__ = [
     "AdditiveScore",
+    "AttentionPooling",
     "EncoderDecoder",
     "GRUCell",
     "GeneralScore",
     "Hypotheses",
     "LSTMCell",
     "Memory",
-    "RecurrentDecoder",
     "Recurrence",
+    "RecurrentDecoder",
     "SoftAttention",
     "TokenEncoder",
     "beam_search",

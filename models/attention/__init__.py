@@ -1,6 +1,7 @@
 """Attention modes: what is made of the scores."""
 
 from pairloom.models.attention.masked_softmax import masked_softmax
+from pairloom.models.attention.pooling import AttentionPooling
 from pairloom.models.attention.soft import SoftAttention
 
-__all__ = ["SoftAttention", "masked_softmax"]
+__all__ = ["AttentionPooling", "SoftAttention", "masked_softmax"]

@@ -2,4 +2,6 @@
 
 from pairloom.models.encoders.token_encoder import TokenEncoder
 
-__all__ = ["TokenEncoder"]
+__all__ = [
+    "TokenEncoder",
+]

@@ -8,14 +8,15 @@ import pairloom.models
 
 NAMES = {
     "AdditiveScore",
+    "AttentionPooling",
     "EncoderDecoder",
     "GRUCell",
     "GeneralScore",
     "Hypotheses",
     "LSTMCell",
     "Memory",
-    "RecurrentDecoder",
     "Recurrence",
+    "RecurrentDecoder",
     "SoftAttention",
     "TokenEncoder",
     "beam_search",
