@@ -5,6 +5,7 @@ from pairloom.models.cells import GRUCell, LSTMCell
 from pairloom.models.decoders import RecurrentDecoder
 from pairloom.models.encoder_decoder import EncoderDecoder
 from pairloom.models.encoders import (
+    HierarchicalEncoder,
     TokenEncoder,
 )
 from pairloom.models.memory import Memory
@@ -18,6 +19,7 @@ __all__ = [
     "EncoderDecoder",
     "GRUCell",
     "GeneralScore",
+    "HierarchicalEncoder",
     "Hypotheses",
     "LSTMCell",
     "Memory",

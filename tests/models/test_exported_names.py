@@ -12,6 +12,7 @@ NAMES = {
     "EncoderDecoder",
     "GRUCell",
     "GeneralScore",
+    "HierarchicalEncoder",
     "Hypotheses",
     "LSTMCell",
     "Memory",
