@@ -5,7 +5,9 @@ from pairloom.models.cells import GRUCell, LSTMCell
 from pairloom.models.decoders import RecurrentDecoder
 from pairloom.models.encoder_decoder import EncoderDecoder
 from pairloom.models.encoders import (
+    FrameEncoder,
     HierarchicalEncoder,
+    ImageEncoder,
     TokenEncoder,
 )
 from pairloom.models.memory import Memory
@@ -17,10 +19,12 @@ __all__ = [
     "AdditiveScore",
     "AttentionPooling",
     "EncoderDecoder",
+    "FrameEncoder",
     "GRUCell",
     "GeneralScore",
     "HierarchicalEncoder",
     "Hypotheses",
+    "ImageEncoder",
     "LSTMCell",
     "Memory",
     "Recurrence",
