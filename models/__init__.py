@@ -2,9 +2,11 @@
 
 from pairloom.models.attention import AttentionPooling, SoftAttention
 from pairloom.models.cells import GRUCell, LSTMCell
-from pairloom.models.decoders import RecurrentDecoder
+from pairloom.models.corruption import Corruption
+from pairloom.models.decoders import ClassHead, RecurrentDecoder, VectorDecoder
 from pairloom.models.encoder_decoder import EncoderDecoder
 from pairloom.models.encoders import (
+    FeatureEncoder,
     FrameEncoder,
     HierarchicalEncoder,
     ImageEncoder,
@@ -18,7 +20,10 @@ from pairloom.models.search import Hypotheses, beam_search, greedy_search
 __all__ = [
     "AdditiveScore",
     "AttentionPooling",
+    "ClassHead",
+    "Corruption",
     "EncoderDecoder",
+    "FeatureEncoder",
     "FrameEncoder",
     "GRUCell",
     "GeneralScore",
@@ -31,6 +36,7 @@ __all__ = [
     "RecurrentDecoder",
     "SoftAttention",
     "TokenEncoder",
+    "VectorDecoder",
     "beam_search",
     "greedy_search",
 ]

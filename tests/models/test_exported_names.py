@@ -9,7 +9,10 @@ import pairloom.models
 NAMES = {
     "AdditiveScore",
     "AttentionPooling",
+    "ClassHead",
+    "Corruption",
     "EncoderDecoder",
+    "FeatureEncoder",
     "FrameEncoder",
     "GRUCell",
     "GeneralScore",
@@ -22,6 +25,7 @@ NAMES = {
     "RecurrentDecoder",
     "SoftAttention",
     "TokenEncoder",
+    "VectorDecoder",
     "beam_search",
     "greedy_search",
 }
