@@ -7,6 +7,7 @@ import keras
 from pairloom.models.attention.hard import HardAttention
 from pairloom.models.attention.local import LocalAttention
 from pairloom.models.attention.masked_softmax import masked_softmax
+from pairloom.models.attention.pooling import AttentionPooling
 from pairloom.models.attention.soft import SoftAttention
 
 # Each made from a score and the window's reach.
@@ -20,6 +21,7 @@ MODES: dict[str, Callable[[keras.layers.Layer, int], keras.layers.Layer]] = {
 
 __all__ = [
     "MODES",
+    "AttentionPooling",
     "HardAttention",
     "LocalAttention",
     "SoftAttention",

@@ -1,5 +1,7 @@
 """Decoders: from a `Memory` to the output field."""
 
+from pairloom.models.decoders.class_head import ClassHead
 from pairloom.models.decoders.recurrent_decoder import RecurrentDecoder
+from pairloom.models.decoders.vector_decoder import VectorDecoder
 
-__all__ = ["RecurrentDecoder"]
+__all__ = ["ClassHead", "RecurrentDecoder", "VectorDecoder"]

@@ -1,5 +1,15 @@
 """Encoders: from a field's tensors to a `Memory`."""
 
+from pairloom.models.encoders.feature_encoder import FeatureEncoder
+from pairloom.models.encoders.frame_encoder import FrameEncoder
+from pairloom.models.encoders.hierarchical_encoder import HierarchicalEncoder
+from pairloom.models.encoders.image_encoder import ImageEncoder
 from pairloom.models.encoders.token_encoder import TokenEncoder
 
-__all__ = ["TokenEncoder"]
+__all__ = [
+    "FeatureEncoder",
+    "FrameEncoder",
+    "HierarchicalEncoder",
+    "ImageEncoder",
+    "TokenEncoder",
+]

@@ -1,0 +1,15 @@
+"""What all encoders have in common."""
+
+import keras
+
+
+class Encoder(keras.layers.Layer):
+    """A layer that returns a `Memory`.
+
+    Its `compute_output_shape` gives a `Memory` of shapes, from which a decoder can be built.
+    """
+
+    def compute_output_spec(self, *args, **kwargs):
+        # From shapes alone, Keras would take a memory's empty fields for scalars, and its mask
+        # for floats; so the call itself is traced.
+        return keras.Operation.compute_output_spec(self, *args, **kwargs)

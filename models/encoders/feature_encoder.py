@@ -1,0 +1,107 @@
+"""An encoder of vectors."""
+
+from collections.abc import Sequence
+
+import keras
+from keras import ops
+
+from pairloom.models.encoders.encoder import Encoder
+from pairloom.models.encoders.recurrent_stack import RecurrentStack
+from pairloom.models.memory import Memory
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class FeatureEncoder(Encoder):
+    """Encodes features that were made elsewhere, a sequence of vectors or a single one.
+
+    `h_j = g(W_n ... g(W_1 x_j + b_1) ... + b_n)`, and with a cell a recurrence over the `h_j`. Of
+    single vectors it is the encoder of an autoencoder, and the summary is the code.
+
+    Args:
+        units: Width of the states.
+        hidden: Widths of the dense layers before the last one, which is of `units`.
+        activation: `g`, of every dense layer, the last included; None: linear.
+        cell: A cell's name, such as `"gru"`; None: no recurrence.
+        layers: How many recurrent layers are stacked.
+        bidirectional: Whether every recurrent layer reads both ways.
+        dropout: Share of the recurrence's input and state entries dropped in training.
+
+    Call arguments:
+        features: `(batch, time, width)`, or `(batch, width)`, which counts as a time of 1.
+        features_mask: `(batch, time)`, True where there is something; None: everywhere. Of single
+            vectors there is none.
+
+    Returns:
+        A `Memory`: states `(batch, time, units)` with zeros where masked, mask `(batch, time)`. The
+        summary is the last layer's last states, or without a cell the mean of the states that are
+        there, `(batch, units)`.
+    """
+
+    def __init__(
+        self,
+        units: int = 256,
+        hidden: Sequence[int] = (),
+        activation: str | None = None,
+        cell: str | None = None,
+        layers: int = 1,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.settings = {
+            "units": units,
+            "hidden": list(hidden),
+            "activation": activation,
+            "cell": cell,
+            "layers": layers,
+            "bidirectional": bidirectional,
+            "dropout": dropout,
+        }
+        self.units = units
+        policy = self.dtype_policy
+        self.dense = [
+            keras.layers.Dense(width, activation, dtype=policy) for width in (*hidden, units)
+        ]
+        self.stack = None
+        if cell is not None:
+            self.stack = RecurrentStack(units, cell, layers, bidirectional, dropout, dtype=policy)
+
+    def build(self, features_shape, features_mask_shape=None):
+        if len(features_shape) not in (2, 3):
+            raise ValueError(
+                "`features` must be of shape (batch, time, width) or (batch, width). "
+                f"Received: shape {tuple(features_shape)}."
+            )
+        for dense in self.dense:
+            dense.build(features_shape)
+            features_shape = (*features_shape[:-1], dense.units)
+        if self.stack is not None:
+            self.stack.build((None, None, self.units))
+
+    def call(self, features, features_mask=None, training=False):
+        single = len(features.shape) == 2
+        states = ops.expand_dims(features, 1) if single else features
+        mask = features_mask
+        if mask is None or single:
+            mask = ops.ones(ops.shape(states)[:2], dtype="bool")
+        for dense in self.dense:
+            states = dense(states)
+        if self.stack is not None:
+            states, summary, _ = self.stack(states, inputs_mask=mask, training=training)
+            return Memory(states, mask, summary)
+        states = states * ops.cast(mask, states.dtype)[..., None]
+        # Half precision cannot count far.
+        here = ops.cast(mask, keras.backend.result_type(states.dtype, "float32"))
+        shares = here / ops.maximum(ops.sum(here, axis=1, keepdims=True), 1.0)
+        summary = ops.sum(states * ops.cast(shares, states.dtype)[..., None], axis=1)
+        return Memory(states, mask, summary)
+
+    def compute_output_shape(self, features_shape, features_mask_shape=None):
+        batch = features_shape[0]
+        time = 1 if len(features_shape) == 2 else features_shape[1]
+        summary = self.units if self.stack is None else self.stack.summary_units
+        return Memory((batch, time, self.units), (batch, time), (batch, summary))
+
+    def get_config(self):
+        return {**super().get_config(), **self.settings}
