@@ -14,10 +14,13 @@ NAMES = {
     "Hypotheses",
     "LSTMCell",
     "Memory",
+    "MultiHeadAttention",
     "RecurrentDecoder",
     "Recurrence",
     "SoftAttention",
     "TokenEncoder",
+    "TransformerDecoder",
+    "TransformerEncoder",
     "beam_search",
     "greedy_search",
 }
