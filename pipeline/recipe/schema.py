@@ -66,8 +66,8 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """What reads the input."""
+class TokenEncoder:
+    """What reads the input: recurrent layers."""
 
     type: Literal["tokens"] = "tokens"
     cell: Literal["gru", "lstm"] = "gru"
@@ -79,8 +79,20 @@ class Encoder:
 
 
 @dataclass(frozen=True)
-class Decoder:
-    """What writes the output."""
+class TransformerEncoder:
+    """What reads the input: blocks of self-attention."""
+
+    type: Literal["transformer"] = "transformer"
+    units: int = setting(256, at_least=1)
+    layers: int = setting(4, at_least=1)
+    heads: int = setting(4, at_least=1)
+    feed_forward: int = setting(1024, at_least=1)
+    dropout: float = setting(0.1, at_least=0, below=1)
+
+
+@dataclass(frozen=True)
+class RecurrentDecoder:
+    """What writes the output: recurrent cells."""
 
     type: Literal["recurrent"] = "recurrent"
     cell: Literal["gru", "lstm"] = "gru"
@@ -95,11 +107,27 @@ class Decoder:
 
 
 @dataclass(frozen=True)
-class Model:
-    """The network."""
+class TransformerDecoder:
+    """What writes the output: blocks of self-attention and attention to the input."""
 
-    encoder: Encoder = Encoder()
-    decoder: Decoder = Decoder()
+    type: Literal["transformer"] = "transformer"
+    units: int = setting(256, at_least=1)
+    layers: int = setting(4, at_least=1)
+    heads: int = setting(4, at_least=1)
+    feed_forward: int = setting(1024, at_least=1)
+    dropout: float = setting(0.1, at_least=0, below=1)
+
+
+Encoder = TokenEncoder | TransformerEncoder
+Decoder = RecurrentDecoder | TransformerDecoder
+
+
+@dataclass(frozen=True)
+class Model:
+    """The network. The `type` of encoder and decoder chooses among the classes above."""
+
+    encoder: Encoder = TokenEncoder()
+    decoder: Decoder = RecurrentDecoder()
     tied: Literal["none", "output", "all"] = "none"
 
 
