@@ -36,9 +36,9 @@ class TransformerDecoder(keras.layers.Layer):
     Returns:
         `(logits, weights)`: `(batch, time, vocabulary_size)` and `(batch, time, memory_time)`.
         The weights are the mean of the heads' attention to the memory in the last block but one,
-        or the only one. The lowest blocks know little but the id just written, and look where that
-        came from; the last has a word settled that the one before it looked for. So the one before
-        aligns best, Garg et al. (2019), and a mean over all blocks is blurred by the others.
+        or the only one: Garg et al. (2019) found that it aligns best. The lowest blocks know
+        little but the id just written and look where that came from too, so a mean over all
+        blocks would be blurred.
     """
 
     def __init__(
