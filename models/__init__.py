@@ -1,10 +1,24 @@
 """Attention encoder-decoders as Keras layers that anyone can reuse."""
 
-from pairloom.models.attention import HardAttention, LocalAttention, SoftAttention
+from pairloom.models.attention import (
+    AttentionPooling,
+    HardAttention,
+    LocalAttention,
+    MultiHeadAttention,
+    SoftAttention,
+)
 from pairloom.models.cells import GRUCell, LSTMCell, MUT1Cell, MUT2Cell, MUT3Cell, SimpleCell
-from pairloom.models.decoders import RecurrentDecoder
+from pairloom.models.corruption import Corruption
+from pairloom.models.decoders import ClassHead, RecurrentDecoder, TransformerDecoder, VectorDecoder
 from pairloom.models.encoder_decoder import EncoderDecoder
-from pairloom.models.encoders import TokenEncoder
+from pairloom.models.encoders import (
+    FeatureEncoder,
+    FrameEncoder,
+    HierarchicalEncoder,
+    ImageEncoder,
+    TokenEncoder,
+    TransformerEncoder,
+)
 from pairloom.models.memory import Memory
 from pairloom.models.recurrence import LSTMN, Recurrence
 from pairloom.models.scores import (
@@ -18,28 +32,39 @@ from pairloom.models.scores import (
 from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 __all__ = [
-    "LSTMN",
     "AdditiveScore",
+    "AttentionPooling",
+    "ClassHead",
+    "Corruption",
     "CosineScore",
     "DotScore",
     "EncoderDecoder",
+    "FeatureEncoder",
+    "FrameEncoder",
     "GRUCell",
     "GeneralScore",
     "HardAttention",
+    "HierarchicalEncoder",
     "Hypotheses",
+    "ImageEncoder",
     "LSTMCell",
+    "LSTMN",
     "LocalAttention",
     "LocationScore",
     "MUT1Cell",
     "MUT2Cell",
     "MUT3Cell",
     "Memory",
-    "RecurrentDecoder",
+    "MultiHeadAttention",
     "Recurrence",
+    "RecurrentDecoder",
     "ScaledDotScore",
     "SimpleCell",
     "SoftAttention",
     "TokenEncoder",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "VectorDecoder",
     "beam_search",
     "greedy_search",
     "sample",

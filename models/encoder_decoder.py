@@ -4,12 +4,12 @@ from typing import Any
 
 import keras
 
-from pairloom.models.decoders import RecurrentDecoder
-from pairloom.models.encoders import TokenEncoder
+from pairloom.models.decoders import RecurrentDecoder, TransformerDecoder
+from pairloom.models.encoders import TokenEncoder, TransformerEncoder
 from pairloom.models.losses import Reinforce
 
-ENCODERS = {"tokens": TokenEncoder}
-DECODERS = {"recurrent": RecurrentDecoder}
+ENCODERS = {"tokens": TokenEncoder, "transformer": TransformerEncoder}
+DECODERS = {"recurrent": RecurrentDecoder, "transformer": TransformerDecoder}
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -19,8 +19,10 @@ class EncoderDecoder(keras.Model):
     Args:
         source_size: The number of source ids.
         target_size: The number of target ids.
-        encoder: `{"type": "tokens", ...}`, the rest being the encoder's own arguments.
-        decoder: `{"type": "recurrent", ...}`, the rest being the decoder's own arguments.
+        encoder: `{"type": "tokens" or "transformer", ...}`, the rest being the encoder's own
+            arguments.
+        decoder: `{"type": "recurrent" or "transformer", ...}`, the rest being the decoder's own
+            arguments.
         tied: `"none"`, `"output"` (the target embedding is the output layer too) or `"all"` (and
             the source embedding; both sides have one vocabulary).
 

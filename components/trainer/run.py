@@ -79,7 +79,9 @@ def build_model(model: Mapping[str, Any], source_size: int, target_size: int) ->
 
     def arguments(section: Mapping[str, Any]) -> dict[str, Any]:
         renamed = dict(section)
-        renamed["embedding_units"] = renamed.pop("embedding")
+        # A Transformer's embedding is as wide as all of it.
+        if "embedding" in renamed:
+            renamed["embedding_units"] = renamed.pop("embedding")
         return renamed
 
     built = EncoderDecoder(

@@ -39,6 +39,8 @@ class HardAttention(ScoredAttention):
         attend to gets zeros.
     """
 
+    draws = True
+
     def __init__(
         self,
         score: keras.layers.Layer,
@@ -56,10 +58,8 @@ class HardAttention(ScoredAttention):
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(seed)
 
-    def draw(self, shape, training: bool):
+    def draw(self, shape):
         """Gumbel noise: the largest of scores plus noise is a draw from their softmax."""
-        if not training:
-            return ()
         uniform = keras.random.uniform(shape, 1e-20, 1.0, "float32", self.seed_generator)
         return -ops.log(-ops.log(uniform))
 
@@ -71,7 +71,7 @@ class HardAttention(ScoredAttention):
             weights = _one_hot(scores, mask, query.dtype)
             return multiply("memory", weights), weights
         if noise is None:
-            noise = self.draw(ops.shape(scores), training)
+            noise = self.draw(ops.shape(scores))
         chosen = ops.stop_gradient(_one_hot(scores + noise, mask, "float32"))
         if self.gradient == "straight_through":
             probabilities = masked_softmax(scores, mask)

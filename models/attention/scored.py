@@ -4,10 +4,11 @@ from typing import Any
 
 import keras
 
+from pairloom.models.attention.mode import AttentionMode
 from pairloom.models.product import plain_products
 
 
-class ScoredAttention(keras.layers.Layer):
+class ScoredAttention(AttentionMode):
     """A score, and what a subclass makes of it.
 
     Args:
@@ -19,19 +20,16 @@ class ScoredAttention(keras.layers.Layer):
         memory_mask: `(batch, memory_time)`, True where there is something.
         keys: What `keys(memory)` gave, for loops that ask the same memory many times.
         multiply: A loop's own product with what `kernels(memory)` names; see `scan`.
-        position: `(batch, query_time)`, each query's number in its sequence, for modes that
-            `follow_time`; counted from 0 when not given.
-        noise: `(batch, query_time, memory_time)` from `draw`, for modes that draw; drawn when it
-            is needed and not given.
+        position: `(batch, query_time)`, each query's number in its sequence, for a mode that
+            follows time; counted from 0 when not given.
+        noise: `(batch, query_time, memory_time)` from `draw`, for a mode that draws; drawn when
+            it is needed and not given.
         training: Whether the layer is trained.
 
     Returns:
         `(context, weights)`: `(batch, query_time, memory_units)` and
         `(batch, query_time, memory_time)`. A row with nothing to attend to gets zeros.
     """
-
-    # Whether the weights depend on the query's position.
-    follows_time = False
 
     def __init__(self, score: keras.layers.Layer, **kwargs):
         super().__init__(**kwargs)
@@ -48,13 +46,6 @@ class ScoredAttention(keras.layers.Layer):
     def kernels(self, memory) -> dict[str, Any]:
         """What queries and weights are multiplied with, by name."""
         return {**self.score.kernels(), "memory": memory}
-
-    def draw(self, shape, training: bool) -> Any:
-        """Noise of that shape for a training whose steps must not draw it; empty if none is used.
-
-        A loop draws for all steps beforehand: `shape` is `(time, batch, memory_time)`.
-        """
-        return ()
 
     def call(
         self,

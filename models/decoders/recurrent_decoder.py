@@ -5,7 +5,7 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
-from pairloom.models.attention import make_attention
+from pairloom.models.attention import AttentionMode, make_attention
 from pairloom.models.cells import make_cell
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.embedding import make_embedding
@@ -38,13 +38,14 @@ class RecurrentDecoder(keras.layers.Layer):
         score: A name of `scores.SCORES`, such as `"additive"`.
         mode: A name of `attention.MODES`, such as `"soft"`.
         window: How far the window of the local modes reaches to each side.
+        heads: How many heads the mode `"multi_head"` has; it needs no `score`.
         style: `"luong"` or `"bahdanau"`.
         input_feeding: Whether the last attentional vector enters the cell.
         embedding_units: Width of the embeddings.
         dropout: Share of embedding and output entries dropped in training.
         tied: Whether the output layer's weights are the embeddings.
         embedding: An embedding layer to share; a new one when None.
-        attention: An attention layer of your own, in place of `score`, `mode` and `window`.
+        attention: An attention layer of your own, in place of `score`, `mode`, `window`, `heads`.
 
     Call arguments:
         ids: `(batch, time)`, what the decoder is fed: the begin id, then the target.
@@ -65,13 +66,14 @@ class RecurrentDecoder(keras.layers.Layer):
         score: str = "additive",
         mode: str = "soft",
         window: int = 10,
+        heads: int = 4,
         style: Literal["luong", "bahdanau"] = "luong",
         input_feeding: bool = True,
         embedding_units: int = 256,
         dropout: float = 0.0,
         tied: bool = False,
         embedding: keras.layers.Embedding | None = None,
-        attention: keras.layers.Layer | None = None,
+        attention: AttentionMode | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -88,6 +90,7 @@ class RecurrentDecoder(keras.layers.Layer):
             "score": score,
             "mode": mode,
             "window": window,
+            "heads": heads,
             "style": style,
             "input_feeding": input_feeding,
             "embedding_units": embedding_units,
@@ -100,11 +103,12 @@ class RecurrentDecoder(keras.layers.Layer):
         self.units = units
         self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
         self.cells = [make_cell(cell, units) for _ in range(layers)]
-        self.attention: keras.layers.Layer | None = None
+        self.attention: AttentionMode | None = None
         self.given_attention = attention is not None
         self.feature_units = units
         if context == "attention":
-            self.attention = attention or make_attention(mode, make_score(score, units), window)
+            scored = make_score(score, units)
+            self.attention = attention or make_attention(mode, scored, units, window, heads)
             self.feature_units = self.embedding.output_dim if tied else units
         elif tied and units != self.embedding.output_dim:
             raise ValueError(
@@ -172,6 +176,9 @@ class RecurrentDecoder(keras.layers.Layer):
     def _follows_time(self) -> bool:
         return self.attention is not None and self.attention.follows_time
 
+    def _draws(self, training: bool) -> bool:
+        return training and self.attention is not None and self.attention.draws
+
     def step(self, ids, state, memory: Memory):
         """One step of search, for several hypotheses of each input at once.
 
@@ -217,13 +224,15 @@ class RecurrentDecoder(keras.layers.Layer):
         state = keras.tree.map_structure(lambda x: ops.squeeze(x, 1), state)
         stepper = self._stepper(memory, 1, not ask_later, training)
         noise: Any = ()
-        if self.attention is not None and not ask_later:
+        if self._draws(training) and not ask_later:
+            assert self.attention is not None
             batch, memory_time = ops.shape(memory.mask)
-            noise = self.attention.draw((ops.shape(known)[0], batch, memory_time), training)
+            noise = self.attention.draw((ops.shape(known)[0], batch, memory_time))
         _, (features, weights) = scan(stepper, state, (known, noise), (known.dtype,) * 2, kernels)
         features = ops.transpose(features, (1, 0, 2))
         if ask_later:
-            context, weights = self._ask(features, memory, training=training)
+            how = {"training": True} if self._draws(training) else {}
+            context, weights = self._ask(features, memory, **how)
             features = ops.concatenate([context, features], -1)
         else:
             weights = ops.transpose(ops.squeeze(weights, 2), (1, 0, 2))
@@ -264,14 +273,13 @@ class RecurrentDecoder(keras.layers.Layer):
 
         def ask(query, state, noise, multiply):
             """`query (batch * beams, units)` to context, row by row, and its weights."""
-            context, weights = self._ask(
-                ops.reshape(query, (-1, beams, self.units)),
-                memory,
-                multiply=of_part("attention", multiply),
-                position=ops.reshape(state["time"], (-1, beams)) if self._follows_time else None,
-                noise=noise[:, None] if training and not isinstance(noise, tuple) else None,
-                training=training,
-            )
+            how: dict[str, Any] = {"multiply": of_part("attention", multiply)}
+            if self._follows_time:
+                how["position"] = ops.reshape(state["time"], (-1, beams))
+            if self._draws(training):
+                how |= {"noise": noise[:, None], "training": True}
+            query = ops.reshape(query, (-1, beams, self.units))
+            context, weights = self._ask(query, memory, **how)
             return ops.reshape(context, (-1, context.shape[-1])), weights
 
         def step(state, inputs, multiply):

@@ -5,6 +5,7 @@ from pairloom.models.encoders.frame_encoder import FrameEncoder
 from pairloom.models.encoders.hierarchical_encoder import HierarchicalEncoder
 from pairloom.models.encoders.image_encoder import ImageEncoder
 from pairloom.models.encoders.token_encoder import TokenEncoder
+from pairloom.models.encoders.transformer_encoder import TransformerEncoder
 
 __all__ = [
     "FeatureEncoder",
@@ -12,4 +13,5 @@ __all__ = [
     "HierarchicalEncoder",
     "ImageEncoder",
     "TokenEncoder",
+    "TransformerEncoder",
 ]

@@ -26,7 +26,8 @@ def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
 
     Args:
         cls: A dataclass; its fields' types may be scalars, Literals, dataclasses, unions,
-            `tuple[X, ...]` and `dict[str, X]`.
+            `tuple[X, ...]` and `dict[str, X]`. A union of dataclasses is chosen from by the key
+            `type`, a Literal in each; the first is the default.
         values: What the recipe says there; None counts as an empty mapping.
         document: Gives errors their file and line.
         key: Where in the recipe `values` stands.
@@ -115,6 +116,8 @@ def _literal(choices: tuple[Any, ...], value: Any) -> Any:
 
 
 def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key) -> Any:
+    if all(dataclasses.is_dataclass(argument) for argument in arguments):
+        return build(_chosen(arguments, value, document, key), value, document, key)
     for argument in arguments:
         if argument is type(None):
             if value is None:
@@ -125,6 +128,18 @@ def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key)
         except _Mismatch:
             continue
     raise _Mismatch
+
+
+def _chosen(classes: tuple[Any, ...], value: Any, document: Document, key: Key) -> Any:
+    """The one of several dataclasses that the mapping's `type` names."""
+    if not isinstance(value, dict) or "type" not in value:
+        return classes[0]
+    known = {name: cls for cls in classes for name in get_args(typing.get_type_hints(cls)["type"])}
+    name = value["type"]
+    if not isinstance(name, str) or name not in known:
+        near = nearest_name(str(name), known)
+        raise document.error((*key, "type"), " or ".join(known), _shown(name), near)
+    return known[name]
 
 
 def _scalar(wanted: Any, value: Any) -> Any:

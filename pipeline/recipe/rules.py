@@ -9,7 +9,16 @@ from pairloom.components.metrics.registry import metric_ids
 from pairloom.components.pairs.formats import FORMATS
 from pairloom.components.pairs.formats.options import wrong_options
 from pairloom.pipeline.recipe.errors import nearest_name
-from pairloom.pipeline.recipe.schema import Files, Recipe
+from pairloom.pipeline.recipe.schema import (
+    Decoder,
+    Encoder,
+    Files,
+    Recipe,
+    RecurrentDecoder,
+    TokenEncoder,
+    TransformerDecoder,
+    TransformerEncoder,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -175,18 +184,34 @@ def _vocabularies(recipe: Recipe) -> Iterator[Broken]:
 
 def _model(recipe: Recipe) -> Iterator[Broken]:
     encoder, decoder = recipe.model.encoder, recipe.model.decoder
-    if encoder.bidirectional and encoder.units % 2:
+    if isinstance(encoder, TokenEncoder) and encoder.bidirectional and encoder.units % 2:
         expected = "an even number, for each direction of a bidirectional encoder has half of it"
         yield Broken("model.encoder.units", expected, str(encoder.units))
+    yield from _heads("model.encoder", encoder)
+    yield from _heads("model.decoder", decoder)
     yield from _tied(recipe)
-    plain = decoder.context != "attention"
-    if recipe.model.tied != "none" and plain and decoder.units != decoder.embedding:
+    if not isinstance(decoder, RecurrentDecoder) or decoder.context == "attention":
+        return
+    if recipe.model.tied != "none" and decoder.units != decoder.embedding:
         yield Broken(
             "model.tied",
             "`none`, `context: attention`, or decoder units equal to its embedding",
             f"{recipe.model.tied} with `context: {decoder.context}`, "
             f"units {decoder.units}, embedding {decoder.embedding}",
         )
+
+
+def _heads(key: str, part: Encoder | Decoder) -> Iterator[Broken]:
+    if isinstance(part, TransformerEncoder | TransformerDecoder) and part.units % part.heads:
+        expected = f"a multiple of `heads`, {part.heads}, for each head has an equal part of it"
+        yield Broken(f"{key}.units", expected, str(part.units))
+
+
+def _embedding(part: Encoder | Decoder) -> int:
+    """The width of an embedding, which is all of a Transformer's."""
+    if isinstance(part, TransformerEncoder | TransformerDecoder):
+        return part.units
+    return part.embedding
 
 
 def _tied(recipe: Recipe) -> Iterator[Broken]:
@@ -200,11 +225,11 @@ def _tied(recipe: Recipe) -> Iterator[Broken]:
             "`output` or `none`, or one vocabulary that all fields share",
             f"all, with the separate vocabularies {', '.join(vocabularies)}",
         )
-    sizes = (recipe.model.encoder.embedding, recipe.model.decoder.embedding)
+    sizes = (_embedding(recipe.model.encoder), _embedding(recipe.model.decoder))
     if sizes[0] != sizes[1]:
         yield Broken(
             "model.tied",
-            "equal embedding sizes of encoder and decoder for `all`",
+            "equal embedding sizes of encoder and decoder (a transformer's: its units) for `all`",
             f"encoder {sizes[0]}, decoder {sizes[1]}",
         )
 

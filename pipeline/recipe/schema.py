@@ -9,6 +9,19 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+CELLS = Literal[
+    "gru",
+    "lstm",
+    "lstm_without_forget",
+    "lstm_without_input",
+    "lstm_without_output",
+    "lstm_zero_forget_bias",
+    "mut1",
+    "mut2",
+    "mut3",
+    "simple",
+    "simple_sigmoid",
+]
 METHODS = Literal["bpe", "unigram", "characters", "words"]
 
 # A path or glob per field (parallel), or one or several paths or globs (the other formats).
@@ -66,28 +79,44 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """What reads the input."""
+class TokenEncoder:
+    """What reads the input: recurrent layers."""
 
     type: Literal["tokens"] = "tokens"
-    cell: Literal["gru", "lstm"] = "gru"
+    cell: Literal[CELLS, "lstmn"] = "gru"
     units: int = setting(256, at_least=1)
     layers: int = setting(1, at_least=1)
     bidirectional: bool = True
+    backwards: bool = False
     embedding: int = setting(256, at_least=1)
     dropout: float = setting(0.2, at_least=0, below=1)
 
 
 @dataclass(frozen=True)
-class Decoder:
-    """What writes the output."""
+class TransformerEncoder:
+    """What reads the input: blocks of self-attention."""
+
+    type: Literal["transformer"] = "transformer"
+    units: int = setting(256, at_least=1)
+    layers: int = setting(4, at_least=1)
+    heads: int = setting(4, at_least=1)
+    feed_forward: int = setting(1024, at_least=1)
+    dropout: float = setting(0.1, at_least=0, below=1)
+
+
+@dataclass(frozen=True)
+class RecurrentDecoder:
+    """What writes the output: recurrent cells."""
 
     type: Literal["recurrent"] = "recurrent"
-    cell: Literal["gru", "lstm"] = "gru"
+    cell: CELLS = "gru"
     units: int = setting(256, at_least=1)
     layers: int = setting(1, at_least=1)
     context: Literal["attention", "every_step", "state"] = "attention"
-    score: Literal["additive", "general"] = "additive"
+    score: Literal["additive", "cosine", "dot", "general", "location", "scaled_dot"] = "additive"
+    mode: Literal["hard", "local_m", "local_p", "multi_head", "soft", "straight_through"] = "soft"
+    window: int = setting(10, at_least=1)
+    heads: int = setting(4, at_least=1)
     style: Literal["luong", "bahdanau"] = "luong"
     input_feeding: bool = True
     embedding: int = setting(256, at_least=1)
@@ -95,11 +124,27 @@ class Decoder:
 
 
 @dataclass(frozen=True)
-class Model:
-    """The network."""
+class TransformerDecoder:
+    """What writes the output: blocks of self-attention and attention to the input."""
 
-    encoder: Encoder = Encoder()
-    decoder: Decoder = Decoder()
+    type: Literal["transformer"] = "transformer"
+    units: int = setting(256, at_least=1)
+    layers: int = setting(4, at_least=1)
+    heads: int = setting(4, at_least=1)
+    feed_forward: int = setting(1024, at_least=1)
+    dropout: float = setting(0.1, at_least=0, below=1)
+
+
+Encoder = TokenEncoder | TransformerEncoder
+Decoder = RecurrentDecoder | TransformerDecoder
+
+
+@dataclass(frozen=True)
+class Model:
+    """The network. The `type` of encoder and decoder chooses among the classes above."""
+
+    encoder: Encoder = TokenEncoder()
+    decoder: Decoder = RecurrentDecoder()
     tied: Literal["none", "output", "all"] = "none"
 
 

@@ -21,9 +21,7 @@ def mixed(share, rows=1):
     model.decoder.output_layer.bias.assign(np.eye(10)[1] * 100)
     source, fed = (np.repeat(x, rows, 0) for x in (SOURCE, FED))
     memory = model.encoder(source)
-    return np.array(
-        scheduled_ids(model.decoder, fed, memory, share, keras.random.SeedGenerator(3))
-    )
+    return np.array(scheduled_ids(model.decoder, fed, memory, share, keras.random.SeedGenerator(3)))
 
 
 def test_without_a_share_nothing_is_replaced():

@@ -21,10 +21,18 @@ def test_the_demo_needs_no_files_and_is_short():
     assert recipe.evaluation.metrics["phoneme_error_rate"] == "token_error_rate"
 
 
-def test_multi30k_keeps_its_official_splits():
-    data = load_recipe("multi30k-en-de").data
+@pytest.mark.parametrize("name", ["multi30k-en-de", "multi30k-en-de-transformer"])
+def test_multi30k_keeps_its_official_splits(name):
+    data = load_recipe(name).data
     assert data.eval == {"source": "val.en", "target": "val.de"}
     assert data.test == {"source": "test_2016_flickr.en", "target": "test_2016_flickr.de"}
+
+
+def test_the_two_models_of_multi30k_differ_in_model_and_training_alone():
+    one, other = (load_recipe(f"multi30k-en-de{kind}") for kind in ("", "-transformer"))
+    assert (one.model.encoder.type, other.model.encoder.type) == ("tokens", "transformer")
+    for section in ("data", "fields", "output", "vocabularies", "search", "evaluation"):
+        assert getattr(one, section) == getattr(other, section), section
 
 
 @pytest.mark.parametrize("name", sorted(shipped_recipes()))

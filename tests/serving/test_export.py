@@ -42,15 +42,22 @@ def subwords(tmp_path_factory):
     return Subwords((folder / "joint.model").read_bytes())
 
 
-def make_served(subwords, *buckets, **search):
-    model = EncoderDecoder(
-        subwords.size,
-        subwords.size,
-        encoder={"type": "tokens", "units": 8, "embedding_units": 8},
-        decoder={"type": "recurrent", "units": 8, "embedding_units": 8},
-    )
+TRANSFORMER = {"type": "transformer", "units": 8, "layers": 1, "heads": 2, "feed_forward": 8}
+PARTS = {
+    "recurrent": {
+        "encoder": {"type": "tokens", "units": 8, "embedding_units": 8},
+        "decoder": {"type": "recurrent", "units": 8, "embedding_units": 8},
+    },
+    "transformer": {"encoder": TRANSFORMER, "decoder": TRANSFORMER},
+}
+# With these weights answers differ, end before the limit, and their text gives the same ids.
+SEEDS = {"recurrent": 5, "transformer": 40}
+
+
+def make_served(subwords, *buckets, parts="recurrent", **search):
+    model = EncoderDecoder(subwords.size, subwords.size, **PARTS[parts])
     model.build((None, None), (None, None))
-    random = np.random.default_rng(5)
+    random = np.random.default_rng(SEEDS[parts])
     model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
     # So that some answers end by themselves, and some are cut off.
     bias = model.decoder.output_layer.bias
@@ -65,9 +72,10 @@ def make_served(subwords, *buckets, **search):
     )
 
 
-@pytest.fixture(scope="module")
-def served(subwords):
-    return make_served(subwords, LengthBuckets([5, 15], ["01-05", "06-15", ">15"]))
+@pytest.fixture(scope="module", params=list(PARTS))
+def served(subwords, request):
+    buckets = LengthBuckets([5, 15], ["01-05", "06-15", ">15"])
+    return make_served(subwords, buckets, parts=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -203,11 +211,19 @@ def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, su
         assert told["length_bucket"].numpy().tolist() == [[b"all"]] * len(sentences)
 
 
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
-def test_a_model_of_any_precision_answers_once_exported(subwords, tmp_path, policy):
+@pytest.mark.parametrize(
+    ("policy", "parts"),
+    [
+        ("float32", "recurrent"),
+        ("mixed_bfloat16", "recurrent"),
+        ("mixed_float16", "recurrent"),
+        ("mixed_float16", "transformer"),
+    ],
+)
+def test_a_model_of_any_precision_answers_once_exported(subwords, tmp_path, policy, parts):
     keras.config.set_dtype_policy(policy)
     try:
-        served = make_served(subwords)
+        served = make_served(subwords, parts=parts)
         assert served._model().decoder.compute_dtype == policy.removeprefix("mixed_")
         export_model(served, str(tmp_path / "1"))
     finally:

@@ -21,6 +21,11 @@ MODEL = {
     "decoder": {"type": "recurrent", "units": 32, "embedding": 16, "dropout": 0.1},
     "tied": "none",
 }
+TRANSFORMER = {
+    part: {"type": "transformer", "units": 32, "layers": 1, "heads": 4, "feed_forward": 64}
+    for part in ("encoder", "decoder")
+} | {"tied": "all"}
+MODELS = pytest.mark.parametrize("model", [MODEL, TRANSFORMER], ids=["recurrent", "transformer"])
 SPEC = {name: tf.io.RaggedFeature(tf.int64) for name in ("source", "target")}
 SETTINGS = TrainingSettings(
     epochs=2,
@@ -49,8 +54,9 @@ def weights_of(loop):
     return np.concatenate([np.ravel(w) for w in loop.model.get_weights()])
 
 
-def test_training_learns_to_look_at_the_source(pair_files, tmp_path):
-    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=12)
+@MODELS
+def test_training_learns_to_look_at_the_source(pair_files, tmp_path, model):
+    loop = make_loop(pair_files, tmp_path / "checkpoints", model, epochs=12)
     result = loop.run()
     assert np.mean(loop.losses[:5]) > 2.0
     assert result.best < 0.8
@@ -243,20 +249,22 @@ def test_accumulated_gradients_move_the_weights_every_other_step(pair_files, tmp
     assert np.abs(weights_of(loop) - start).max() > 0
 
 
+@MODELS
 @pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
-def test_mixed_precision_learns(pair_files, tmp_path, precision):
+def test_mixed_precision_learns(pair_files, tmp_path, model, precision):
     keras.config.set_dtype_policy(precision)
     try:
-        loop = make_loop(pair_files, tmp_path / "checkpoints", precision=precision)
+        loop = make_loop(pair_files, tmp_path / "checkpoints", model, precision=precision)
         loop.run()
     finally:
         keras.config.set_dtype_policy("float32")
     assert np.mean(loop.losses[-5:]) < np.mean(loop.losses[:5])
 
 
-def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path):
-    model = {**MODEL, "encoder": {**MODEL["encoder"], "dropout": 0.0}}
-    model["decoder"] = {**MODEL["decoder"], "dropout": 0.0}
+@MODELS
+def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path, model):
+    parts = {name: {**model[name], "dropout": 0.0} for name in ("encoder", "decoder")}
+    model = {**model, **parts}
     loop = make_loop(pair_files, tmp_path / "xla", model, xla=True)
     for source, target in loop._batches(0).take(3):
         share = tf.constant(0.01)

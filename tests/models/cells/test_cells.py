@@ -105,7 +105,9 @@ def step(cell, x, states):
 def random_step(name, seed=0, width=5):
     random = np.random.default_rng(seed)
     x = random.normal(size=(3, width)).astype("float32")
-    states = [random.normal(size=(3, 4)).astype("float32") for _ in range(1 + name.startswith("lstm"))]
+    states = [
+        random.normal(size=(3, 4)).astype("float32") for _ in range(1 + name.startswith("lstm"))
+    ]
     return x, states
 
 

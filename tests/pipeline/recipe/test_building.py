@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairloom.pipeline.recipe import RecipeError
+from pairloom.pipeline.recipe import RecipeError, schema
 
 
 def failure(load, more, *overrides):
@@ -84,6 +84,31 @@ def test_a_wrong_choice_lists_the_choices_and_the_nearest(load):
     error = failure(load, "model: {encoder: {cell: lsmt}}")
     assert error.expected == "gru or lstm"
     assert error.nearest == "lstm"
+
+
+def test_the_type_chooses_which_settings_there_are(load):
+    assert load().model.encoder == schema.TokenEncoder()
+    assert load("model: {encoder: {units: 8}}").model.encoder == schema.TokenEncoder(units=8)
+    chosen = load("model: {encoder: {type: transformer, heads: 2}}").model
+    assert chosen.encoder == schema.TransformerEncoder(heads=2)
+    assert chosen.decoder == schema.RecurrentDecoder()
+
+
+def test_an_unknown_type_lists_the_known_ones(load):
+    error = failure(load, "model:\n  encoder:\n    units: 8\n    type: transfomer\n")
+    assert (error.key, error.line) == ("model.encoder.type", 8)
+    assert error.expected == "tokens or transformer"
+    assert (error.received, error.nearest) == ("'transfomer'", "transformer")
+    assert failure(load, "model: {decoder: {type: }}").received == "nothing"
+    assert failure(load, "model: {decoder: {type: [a]}}").key == "model.decoder.type"
+
+
+def test_a_key_of_another_type_is_unknown(load):
+    error = failure(load, "model: {encoder: {cell: gru}}", "model.encoder.type=transformer")
+    assert (error.key, error.received) == ("model.encoder.cell", "the unknown key `cell`")
+    assert error.expected == "one of the keys type, units, layers, heads, feed_forward, dropout"
+    error = failure(load, "model: {encoder: {type: transformer, head: 2}}")
+    assert (error.key, error.nearest) == ("model.encoder.head", "heads")
 
 
 def test_a_missing_key_is_named(load):

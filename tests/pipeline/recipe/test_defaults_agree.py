@@ -10,7 +10,13 @@ pytest.importorskip("tfx")
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.subwords import executor, learning
 from pairloom.components.trainer.settings import TrainingSettings
-from pairloom.models import RecurrentDecoder, TokenEncoder
+from pairloom.models import (
+    RecurrentDecoder,
+    TokenEncoder,
+    TransformerDecoder,
+    TransformerEncoder,
+)
+from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 from pairloom.pipeline.recipe import schema
 from pairloom.pipeline.settings_text import plain
 from pairloom.serving.export import SearchSettings
@@ -56,16 +62,33 @@ def test_data_that_says_no_more_than_it_must():
 
 
 @pytest.mark.parametrize(
-    ("section", "layer"), [(schema.Encoder(), TokenEncoder), (schema.Decoder(), RecurrentDecoder)]
+    ("section", "layer", "dropout"),
+    [
+        # A layer drops nothing unless it is told to, as layers of Keras do; a Transformer as the
+        # paper has it drops a tenth.
+        (schema.TokenEncoder(), TokenEncoder, 0.0),
+        (schema.RecurrentDecoder(), RecurrentDecoder, 0.0),
+        (schema.TransformerEncoder(), TransformerEncoder, 0.1),
+        (schema.TransformerDecoder(), TransformerDecoder, 0.1),
+    ],
 )
-def test_layers(section, layer):
+def test_layers(section, layer, dropout):
     recipe = plain(section)
     del recipe["type"]
-    recipe["embedding_units"] = recipe.pop("embedding")
+    if "embedding" in recipe:
+        recipe["embedding_units"] = recipe.pop("embedding")
     own = {
         name: argument.default
         for name, argument in inspect.signature(layer.__init__).parameters.items()
         if name in recipe
     }
-    # A layer drops nothing unless it is told to, as layers of Keras do.
-    assert own == {**recipe, "dropout": 0.0}
+    assert own == {**recipe, "dropout": dropout}
+
+
+@pytest.mark.parametrize(
+    ("sections", "layers"), [(schema.Encoder, ENCODERS), (schema.Decoder, DECODERS)]
+)
+def test_every_type_of_a_recipe_is_a_layer_s_and_the_other_way_round(sections, layers):
+    for section in get_args(sections):
+        assert layers[section().type].__name__ == section.__name__
+    assert len(get_args(sections)) == len(layers)

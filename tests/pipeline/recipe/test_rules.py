@@ -56,6 +56,16 @@ def failure(load, *overrides, **kwargs):
         ),
         (["model.tied=all"], "model.tied", ""),
         (["model.encoder.units=7"], "model.encoder.units", ""),
+        (
+            ["model.encoder={type: transformer, units: 10}"],
+            "model.encoder.units",
+            "",
+        ),
+        (
+            ["model.decoder={type: transformer, units: 8, heads: 3}"],
+            "model.decoder.units",
+            "",
+        ),
         (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
         (["search.min_length=9", "search.max_length=8"], "search.min_length", ""),
         (["evaluation.metrics={}"], "evaluation.metrics", ""),
@@ -90,6 +100,21 @@ def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):
     shared = ["fields.source.vocabulary=v", "fields.target.vocabulary=v", "model.tied=all"]
     assert load("", *shared).model.tied == "all"
     assert "equal embedding" in failure(load, *shared, "model.encoder.embedding=8").expected
+
+
+def test_a_transformer_s_embedding_is_as_wide_as_its_units(load):
+    chosen = [
+        "fields={source: {vocabulary: v}, target: {vocabulary: v}}",
+        "model.tied=all",
+        "model.encoder={type: transformer, units: 64}",
+    ]
+    both = "model.decoder={type: transformer, units: 64}"
+    assert load("", *chosen, both).model.tied == "all"
+    assert load("", *chosen, "model.decoder={embedding: 64}").model.tied == "all"
+    error = failure(load, *chosen)
+    assert (error.key, error.received) == ("model.tied", "encoder 64, decoder 256")
+    # Without attention a recurrent decoder has more to heed; a Transformer has no such choice.
+    assert load("", both, "model.tied=output").model.decoder.units == 64
 
 
 def test_an_encoder_of_one_direction_may_have_odd_units(load):

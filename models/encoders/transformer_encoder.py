@@ -1,0 +1,94 @@
+"""The Transformer's encoder of token ids."""
+
+import keras
+from keras import ops
+
+from pairloom.models.memory import Memory
+from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
+from pairloom.models.transformer.block import make_norm
+
+
+@keras.saving.register_keras_serializable(package="pairloom")
+class TransformerEncoder(keras.layers.Layer):
+    """Embeds ids with their places and lets every position look at every other.
+
+    `x = sqrt(units) e(ids) + PE`, then `layers` blocks of self-attention and a network for each
+    position, and a last normalisation. Vaswani et al. (2017), section 3, with the normalisations
+    before the parts, Xiong et al. (2020).
+
+    Args:
+        vocabulary_size: The number of ids.
+        units: Width of the embeddings and states.
+        layers: How many blocks are stacked.
+        heads: How many heads each attention has.
+        feed_forward: Width of the networks' hidden layers.
+        dropout: Share of the entries of embeddings and of each part's output dropped in training.
+        embedding: An embedding layer of width `units` to share; a new one when None.
+
+    Call arguments:
+        ids: `(batch, time)` of integers, 0 where there is nothing.
+
+    Returns:
+        A `Memory`: states `(batch, time, units)`, zeros where there is nothing, mask
+        `(batch, time)`, and as summary the mean of the states, `(batch, units)`.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        units: int = 256,
+        layers: int = 4,
+        heads: int = 4,
+        feed_forward: int = 1024,
+        dropout: float = 0.1,
+        embedding: keras.layers.Embedding | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if layers < 1:
+            raise ValueError(f"`layers` must be at least 1. Received: layers={layers}.")
+        self.settings = {
+            "vocabulary_size": vocabulary_size,
+            "units": units,
+            "layers": layers,
+            "heads": heads,
+            "feed_forward": feed_forward,
+            "dropout": dropout,
+        }
+        self.units = units
+        self.embedding = embedding_of_width(vocabulary_size, units, embedding)
+        self.blocks = [TransformerBlock(units, heads, feed_forward, dropout) for _ in range(layers)]
+        self.norm = make_norm()
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def build(self, ids_shape):
+        if not self.embedding.built:
+            self.embedding.build(ids_shape)
+        shape = (*ids_shape, self.units)
+        for block in self.blocks:
+            block.build(shape)
+        self.norm.build(shape)
+
+    def call(self, ids, training=False):
+        mask = ops.not_equal(ids, 0)
+        hidden = self.dropout(embed(self.embedding, ids), training=training)
+        for block in self.blocks:
+            hidden, _ = block(hidden, inputs_mask=mask, training=training)
+        here = ops.cast(mask, hidden.dtype)[..., None]
+        states = self.norm(hidden) * here
+        return Memory(states, mask, _mean(states, mask))
+
+    def compute_output_shape(self, ids_shape):
+        units = self.units
+        return Memory((*ids_shape, units), tuple(ids_shape), (ids_shape[0], units))
+
+    def get_config(self):
+        return {**super().get_config(), **self.settings}
+
+
+def _mean(states, mask):
+    """Over the positions where there is something; zeros where there are none."""
+    # Sums of many positions leave half precision's range or lose its digits.
+    count = ops.sum(ops.cast(mask, "float32"), 1)[:, None]
+    total = ops.sum(ops.cast(states, "float32"), 1)
+    return ops.cast(total / ops.maximum(count, 1.0), states.dtype)
