@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pairloom.models import EncoderDecoder
@@ -54,6 +54,7 @@ DECODERS = st.one_of(
             "score": st.sampled_from(sorted(SCORES)),
             "mode": st.sampled_from(sorted(MODES)),
             "window": st.sampled_from([1, 3]),
+            "heads": st.sampled_from([1, 2]),
             "style": st.sampled_from(["luong", "bahdanau"]),
             "input_feeding": st.booleans(),
         }
@@ -68,7 +69,13 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+# Without shrinking: an example takes a second, and is small as it is.
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 @given(encoder=ENCODERS, decoder=DECODERS, seed=st.integers(0, 99))
 def test_every_composition(encoder, decoder, seed, folder):
     keras.utils.set_random_seed(seed)
