@@ -98,9 +98,9 @@ class Recurrence(keras.layers.Layer):
             [ops.zeros((batch, cell.units), dtype=inputs.dtype) for _ in state_sizes(cell)]
             for cell in cells
         ]
-        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
-        outputs = [_turned(x, 0, backwards) for x, (_, backwards) in zip(outputs, self._ways)]
-        outputs = ops.transpose(ops.concatenate(outputs, -1), (1, 0, 2))
+        states, stacked = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
+        turned = [_turned(x, 0, backwards) for x, (_, backwards) in zip(stacked, self._ways)]
+        outputs = ops.transpose(ops.concatenate(turned, -1), (1, 0, 2))
         return outputs, [state for way in states for state in way]
 
     def _fused(self, inputs, mask):

@@ -53,6 +53,7 @@ DECODERS = st.one_of(
             "score": st.sampled_from(sorted(SCORES)),
             "mode": st.sampled_from(sorted(MODES)),
             "window": st.sampled_from([1, 3]),
+            "heads": st.sampled_from([1, 2]),
             "style": st.sampled_from(["luong", "bahdanau"]),
             "input_feeding": st.booleans(),
         }
@@ -90,7 +91,8 @@ def learns_in_one_step(model, gradients):
     before = float(loss())
     for weight, gradient in zip(model.trainable_variables, gradients(loss, layer=model)):
         assert np.isfinite(gradient).all()
-        weight.assign_sub(1e-3 * gradient)
+        # A longer step overshoots: normalising so few entries bends the loss sharply.
+        weight.assign_sub(1e-4 * gradient)
     assert float(loss()) < before
 
 

@@ -98,6 +98,7 @@ def built(name, units=4, width=5):
 
 
 def step(cell, x, states):
+    x, states = keras.tree.map_structure(keras.ops.convert_to_tensor, (x, states))
     return cell.stepper()(cell.project(x), states, plain_products(cell.kernels()))
 
 

@@ -61,14 +61,14 @@ def test_kernels_in_the_loop_get_the_gradient_of_the_plain_loop(in_a_graph, grad
     random = np.random.default_rng(0)
     shapes = [(3, 3), (3, 2), (5, 4, 3), (4, 3)]
     arrays = [random.normal(size=shape).astype("float32") for shape in shapes]
-    wanted = random.normal(size=(5, 4, 2)).astype("float32")
+    wanted = ops.convert_to_tensor(random.normal(size=(5, 4, 2)), "float32")
 
     def plain(kernel, read, inputs, start):
         state, outputs = start, []
         for x in ops.unstack(inputs, 5):
             state = ops.tanh(x + state @ kernel)
             outputs.append(state @ read)
-        return ops.sum(wanted * ops.stack(outputs) ** 2)
+        return ops.sum(ops.stack(outputs) ** 2 * wanted)
 
     def step(state, x, multiply):
         state = ops.tanh(x + multiply("kernel", state))
@@ -77,7 +77,7 @@ def test_kernels_in_the_loop_get_the_gradient_of_the_plain_loop(in_a_graph, grad
     def looped(kernel, read, inputs, start):
         kernels = {"kernel": kernel, "read": read}
         _, (outputs,) = scan(step, start, inputs, ("float32",), kernels)
-        return ops.sum(wanted * outputs**2)
+        return ops.sum(outputs**2 * wanted)
 
     tensors = [ops.convert_to_tensor(array) for array in arrays]
     np.testing.assert_allclose(looped(*tensors), plain(*tensors), rtol=1e-5)
