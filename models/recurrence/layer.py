@@ -98,8 +98,8 @@ class Recurrence(keras.layers.Layer):
             [ops.zeros((batch, cell.units), dtype=inputs.dtype) for _ in state_sizes(cell)]
             for cell in cells
         ]
-        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
-        turned = [_turned(x, 0, backwards) for x, (_, backwards) in zip(outputs, self._ways)]
+        states, stacked = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
+        turned = [_turned(x, 0, backwards) for x, (_, backwards) in zip(stacked, self._ways)]
         outputs = ops.transpose(ops.concatenate(turned, -1), (1, 0, 2))
         return outputs, [state for way in states for state in way]
 
