@@ -5,13 +5,14 @@ from keras import ops
 
 from pairloom.models.cells import make_cell
 from pairloom.models.embedding import make_embedding
+from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.memory import Memory
 from pairloom.models.recurrence.layer import Recurrence
 from pairloom.models.recurrence.lstmn import LSTMN
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class TokenEncoder(keras.layers.Layer):
+class TokenEncoder(Encoder):
     """Embeds ids and runs recurrent layers over them, in one or both directions.
 
     Args:

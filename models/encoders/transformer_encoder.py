@@ -3,13 +3,14 @@
 import keras
 from keras import ops
 
+from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.memory import Memory
 from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
 from pairloom.models.transformer.block import make_norm
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class TransformerEncoder(keras.layers.Layer):
+class TransformerEncoder(Encoder):
     """Embeds ids with their places and lets every position look at every other.
 
     `x = sqrt(units) e(ids) + PE`, then `layers` blocks of self-attention and a network for each
