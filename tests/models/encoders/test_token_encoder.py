@@ -1,7 +1,8 @@
+import keras
 import numpy as np
 import pytest
 
-from pairloom.models import TokenEncoder
+from pairloom.models import RecurrentDecoder, TokenEncoder
 
 IDS = np.array([[4, 5, 6, 7], [8, 9, 0, 0], [5, 0, 0, 0]])
 
@@ -51,3 +52,17 @@ def test_two_directions_need_an_even_width():
 def test_an_encoder_needs_a_layer():
     with pytest.raises(ValueError, match="`layers` must be at least 1"):
         TokenEncoder(10, 6, layers=0)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstmn"])
+def test_a_functional_model_can_hand_a_memory_to_a_decoder(cell):
+    source, target = (keras.Input((None,), dtype="int32") for _ in range(2))
+    encoder = TokenEncoder(10, 6, cell=cell, bidirectional=False, embedding_units=3)
+    decoder = RecurrentDecoder(12, 6, embedding_units=3)
+    memory = encoder(source)
+    assert memory.mask.dtype == "bool" and memory.grid == ()
+    model = keras.Model([source, target], decoder(target, memory))
+    logits, weights = model([IDS, IDS])
+    expected = decoder(IDS, encoder(IDS))
+    np.testing.assert_allclose(logits, expected[0], atol=1e-6)
+    np.testing.assert_allclose(weights, expected[1], atol=1e-6)

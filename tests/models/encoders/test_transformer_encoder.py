@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from pairloom.models import TransformerEncoder
+from pairloom.models import TransformerDecoder, TransformerEncoder
 
 IDS = np.array([[4, 5, 6, 7], [8, 9, 0, 0], [5, 0, 0, 0], [0, 0, 0, 0]])
 
@@ -87,3 +87,12 @@ def test_half_precision_stays_near_full(policy):
 def test_impossible_settings_say_so(settings, message):
     with pytest.raises(ValueError, match=message):
         make(**settings)
+
+
+def test_a_functional_model_can_hand_a_memory_to_a_decoder():
+    source, target = (keras.Input((None,), dtype="int32") for _ in range(2))
+    encoder = make()
+    decoder = TransformerDecoder(12, 8, layers=1, heads=2, feed_forward=12)
+    model = keras.Model([source, target], decoder(target, encoder(source)))
+    logits, _ = model([IDS, IDS])
+    np.testing.assert_allclose(array(logits), array(decoder(IDS, encoder(IDS))[0]), atol=1e-5)
