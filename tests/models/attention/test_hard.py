@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from pairloom.models import DotScore, GeneralScore, HardAttention
+from pairloom.models import DotScore, GeneralScore, HardAttention, SoftAttention
 
 RANDOM = np.random.default_rng(0)
 QUERY = RANDOM.normal(size=(3, 2, 4)).astype("float32")
@@ -26,7 +26,7 @@ def test_draws_come_as_often_as_the_softmax_says():
     rows = 4000
     query = np.repeat(QUERY[:1, :1], rows, 0)
     memory, mask = np.repeat(MEMORY[:1], rows, 0), np.repeat([[1, 1, 0, 1, 1]], rows, 0) > 0
-    attention = HardAttention(DotScore(), seed=3)
+    attention = HardAttention(DotScore(), expected_share=0.0, seed=3)
     _, weights = attention(query, memory, memory_mask=mask, training=True)
     scores = np.where(mask[0], MEMORY[0] @ QUERY[0, 0], -np.inf)
     wanted = np.exp(scores) / np.exp(scores).sum()
@@ -38,7 +38,7 @@ def test_draws_come_as_often_as_the_softmax_says():
 
 def one_step(gradient="reinforce", seed=5, query=QUERY):
     """A new layer's first draw, always the same from the same seed."""
-    attention = HardAttention(DotScore(), gradient, seed)
+    attention = HardAttention(DotScore(), gradient, 0.0, seed)
     return attention(query, MEMORY, memory_mask=MASK, training=True)
 
 
@@ -58,6 +58,24 @@ def test_a_reinforced_weight_s_gradient_is_that_of_its_log_probability(gradients
             expected = MEMORY[b, chosen] - p @ MEMORY[b, :length]
             np.testing.assert_allclose(gradient[b, i], expected, atol=1e-5)
     np.testing.assert_array_equal(gradient[2], 0.0)
+
+
+def test_a_share_of_the_draws_is_replaced_by_soft_weights():
+    rows = 2000
+    query, memory = np.repeat(QUERY[:1], rows, 0), np.repeat(MEMORY[:1], rows, 0)
+    soft_context, soft = SoftAttention(DotScore())(QUERY[:1], MEMORY[:1])
+    attention = HardAttention(DotScore(), expected_share=0.3, seed=2)
+    context, weights = (np.array(x) for x in attention(query, memory, training=True))
+    replaced = np.abs(weights - np.array(soft)).max(-1) < 1e-6
+    assert abs(replaced.mean() - 0.3) < 0.04
+    wanted = np.broadcast_to(soft_context, context.shape)[replaced]
+    np.testing.assert_allclose(context[replaced], wanted, atol=1e-5)
+    np.testing.assert_array_equal(np.sort(weights[~replaced], -1)[:, -1], 1.0)
+
+
+def test_an_impossible_share_is_refused():
+    with pytest.raises(ValueError, match="between 0 and 1. Received: expected_share=2"):
+        HardAttention(DotScore(), expected_share=2)
 
 
 def test_straight_through_has_the_soft_weights_gradient(gradients):
@@ -84,7 +102,7 @@ def test_the_same_seed_draws_the_same():
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 def test_half_precision(policy):
-    attention = HardAttention(GeneralScore(dtype=policy), dtype=policy, seed=1)
+    attention = HardAttention(GeneralScore(dtype=policy), "reinforce", 0.0, 1, dtype=policy)
     for training in (False, True):
         context, weights = attention(QUERY, MEMORY, memory_mask=MASK, training=training)
         wanted = policy.removeprefix("mixed_")
