@@ -103,7 +103,8 @@ def forced_step(decoder: RecurrentDecoder, output: bool = True) -> Callable:
     """Ours: loss and gradients of a decoder; without the output layer, of its features' squares."""
     shapes = Memory((None, None, UNITS), (None, None), (None, UNITS))
     decoder.build((None, None), shapes)
-    weights = [weight.value for weight in decoder.trainable_variables]
+    left_out = () if output else {id(weight) for weight in decoder.output_layer.weights}
+    weights = [w.value for w in decoder.trainable_variables if id(w) not in left_out]
 
     @tf.function(autograph=False)
     def step(memory, ids, labels):
