@@ -1,9 +1,9 @@
-# Everything starts from a fresh clone: each target sets up .venv first (setup.sh).
+# Everything starts from a fresh clone: each target sets up what it needs first (setup.sh).
 PACKAGES = models serving components pipeline recipes
 RECIPE = cmudict
 PYTEST_ARGS =
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test test-backends lint clean
 
 setup:
 	@./setup.sh
@@ -13,6 +13,10 @@ demo: setup
 
 test: setup
 	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+# The layers alone, in an environment of their own.
+test-backends:
+	@./backends.sh $(PYTEST_ARGS)
 
 # mypy cannot see through the editable install, so it gets a folder `pairloom` made of links.
 lint: setup

@@ -10,6 +10,8 @@ products alone.
 
 import argparse
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -36,7 +38,10 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.one:
+        return one_length(args.one[0], int(args.one[1]))
     training(args.rounds)
     decoding_step(args.rounds)
     if args.plot:
@@ -45,31 +50,41 @@ def main() -> None:
 
 def training(rounds: int) -> None:
     """A teacher-forced training step of the decoder: forwards, backwards."""
-    memory, ids, labels = inputs(TIME, TIME)
-    fed = forced_step(RecurrentDecoder(SIZE, UNITS, input_feeding=True))
-    plain = forced_step(RecurrentDecoder(SIZE, UNITS, input_feeding=False))
-    usual = usual_step()
+    data = inputs(TIME, TIME)
     steps = {
-        "additive, input feeding": (fed, operations(feeding=True)),
-        "additive, Luong without feeding": (plain, operations(feeding=False)),
-        "keras.layers.RNN around a plain attention cell": (usual, operations(feeding=True)),
+        "additive, input feeding": (forced_step(RecurrentDecoder(SIZE, UNITS)), True, True),
+        "additive, Luong without feeding": (
+            forced_step(RecurrentDecoder(SIZE, UNITS, input_feeding=False)),
+            False,
+            True,
+        ),
+        "keras.layers.RNN around a plain attention cell": (usual_step(), True, True),
+        "additive, input feeding, no output layer": (
+            forced_step(RecurrentDecoder(SIZE, UNITS), output=False),
+            True,
+            False,
+        ),
+        "keras.layers.RNN, no output layer": (usual_step(output=False), True, False),
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     rates = []
     for _ in range(rounds):
         rates.append(machine_rate())
-        for name, (step, _) in steps.items():
-            seconds[name].append(best_of(partial(step, memory, ids, labels), 5))
+        for name, (step, _, _) in steps.items():
+            seconds[name].append(best_of(partial(step, *data), 5))
     rate = float(np.median(rates))
     print(
         f"Teacher-forced training step, {BATCH} sentences of {TIME} tokens; "
         f"{rate / 1e9:.0f} GFLOP/s in a large product"
     )
-    for name, (_, count) in steps.items():
+    for name, (_, feeding, output) in steps.items():
         median = float(np.median(seconds[name]))
-        print(f"  {name}: {1e3 * median:.1f} ms, {count / rate / median:.0%} of the limit")
-    ratios = [a / b for a, b in zip(seconds[list(steps)[2]], seconds[list(steps)[0]])]
-    print(f"  keras.layers.RNN / ours: {np.median(ratios):.2f}", flush=True)
+        share = operations(feeding, output) / rate / median
+        print(f"  {name}: {1e3 * median:.1f} ms, {share:.0%} of the limit")
+    ours, _, theirs, our_loop, their_loop = seconds.values()
+    print(f"  keras.layers.RNN / ours: {np.median(np.divide(theirs, ours)):.2f}")
+    ratio = np.median(np.divide(their_loop, our_loop))
+    print(f"  the same without the output layer: {ratio:.2f}", flush=True)
 
 
 def inputs(source_time: int, target_time: int, batch: int = BATCH):
@@ -84,24 +99,26 @@ def inputs(source_time: int, target_time: int, batch: int = BATCH):
     return memory, ids[:, :-1], ids[:, 1:]
 
 
-def forced_step(decoder: RecurrentDecoder) -> Callable:
-    """Ours: loss and gradients of a decoder."""
+def forced_step(decoder: RecurrentDecoder, output: bool = True) -> Callable:
+    """Ours: loss and gradients of a decoder; without the output layer, of its features' squares."""
     shapes = Memory((None, None, UNITS), (None, None), (None, UNITS))
     decoder.build((None, None), shapes)
-    weights = [weight.value for weight in decoder.trainable_variables]
+    left_out = () if output else {id(weight) for weight in decoder.output_layer.weights}
+    weights = [w.value for w in decoder.trainable_variables if id(w) not in left_out]
 
     @tf.function(autograph=False)
     def step(memory, ids, labels):
         with tf.GradientTape() as tape:
             tape.watch(memory.states)
             features, _ = decoder.features(ids, memory, training=True)
-            output = decoder.output_layer
-            losses = projected_cross_entropy(
-                tf.reshape(features, [-1, features.shape[-1]]),
-                tf.convert_to_tensor(output.table),
-                tf.convert_to_tensor(output.bias),
-                tf.reshape(labels, [-1]),
-            )
+            losses = tf.square(features)
+            if output:
+                losses = projected_cross_entropy(
+                    tf.reshape(features, [-1, features.shape[-1]]),
+                    tf.convert_to_tensor(decoder.output_layer.table),
+                    tf.convert_to_tensor(decoder.output_layer.bias),
+                    tf.reshape(labels, [-1]),
+                )
             loss = tf.reduce_mean(losses)
         return loss, tape.gradient(loss, [*weights, memory.states])
 
@@ -138,8 +155,8 @@ class PlainAttentionCell(keras.layers.Layer):
         return fed, [h, fed]
 
 
-def usual_step() -> Callable:
-    """Theirs: an RNN layer, a dense layer, Keras's loss."""
+def usual_step(output: bool = True) -> Callable:
+    """Theirs: an RNN layer, a dense layer, Keras's loss; or the RNN layer alone."""
     embedding = keras.layers.Embedding(SIZE, UNITS)
     cell = PlainAttentionCell()
     layer = keras.layers.RNN(cell, return_sequences=True)
@@ -150,27 +167,29 @@ def usual_step() -> Callable:
         cell.remember(memory.states)
         first = bridge(memory.summary)
         made = layer(embedding(ids), initial_state=[first, ops.zeros_like(first)])
-        return dense(made)
+        return dense(made) if output else made
 
     memory, ids, _ = inputs(2, 2)
     forward(memory, ids)
 
     @tf.function(autograph=False)
     def step(memory, ids, labels):
-        parts = (embedding, layer, bridge, dense)
+        parts = (embedding, layer, bridge, *([dense] if output else []))
         weights = [weight.value for part in parts for weight in part.trainable_variables]
         with tf.GradientTape() as tape:
             tape.watch(memory.states)
-            loss = loss_of(labels, forward(memory, ids))
+            made = forward(memory, ids)
+            loss = loss_of(labels, made) if output else tf.reduce_mean(tf.square(made))
         return loss, tape.gradient(loss, [*weights, memory.states])
 
     return step
 
 
-def operations(feeding: bool) -> float:
+def operations(feeding: bool, output: bool) -> float:
     """Multiplications and additions of a training step's products, three times the forward ones."""
     cell = UNITS * 3 * UNITS * (3 if feeding else 2)  # embedding, state, and what is fed
-    token = cell + UNITS * UNITS + 2 * UNITS * UNITS + UNITS * SIZE  # query, readout, output
+    token = cell + UNITS * UNITS + 2 * UNITS * UNITS  # query, readout
+    token += UNITS * SIZE if output else 0
     token += 2 * TIME * UNITS  # v . tanh and the weighted sum
     source = UNITS * UNITS  # keys
     return 3 * 2 * BATCH * TIME * (token + source)
@@ -188,20 +207,29 @@ def decoding_step(rounds: int) -> None:
     def search(memory, length):
         return beam_search(decoder, memory, beams=BEAMS, nbest=BEAMS, max_length=length).scores
 
+    @tf.function(autograph=False)
+    def step(ids, state, memory):
+        return decoder.step(ids, state, memory)[0]
+
+    prepared = decoder.prepare(memory)
+    state = decoder.initial_state(prepared, BEAMS)
+    ids = tf.fill([BATCH, BEAMS], 5)
     products = product_step(decoder, memory)
     steps = 40
-    whole, alone = [], []
+    whole, alone, stepped = [], [], []
     for _ in range(rounds):
         # The difference of two lengths leaves out what happens once.
         long = best_of(lambda: search(memory, tf.constant(2 * steps)), 2)
         short = best_of(lambda: search(memory, tf.constant(steps)), 2)
         whole.append((long - short) / steps)
         alone.append(best_of(products, 10))
-    total, product = float(np.median(whole)), float(np.median(alone))
+        stepped.append(best_of(partial(step, ids, state, prepared), 10))
+    total, product, own = (1e3 * float(np.median(x)) for x in (whole, alone, stepped))
     print(f"Decoding step, {BATCH} sentences x beam {BEAMS}, {SIZE} ids, {UNITS} units")
     print(
-        f"  {1e3 * total:.1f} ms, of which its matrix products {1e3 * product:.1f} ms: "
-        f"the rest is {1 - product / total:.0%}",
+        f"  {total:.1f} ms: the decoder's step {own:.1f} ms, of which matrix products "
+        f"{product:.1f} ms; the search adds {1 - own / total:.0%}, all but products is "
+        f"{1 - product / total:.0%}",
         flush=True,
     )
 
@@ -232,36 +260,43 @@ def product_step(decoder: RecurrentDecoder, memory: Memory) -> Callable:
 
 def over_lengths():
     """Seconds and megabytes by source length and by target length."""
-    decoder = RecurrentDecoder(SIZE, UNITS)
-    step = forced_step(decoder)
-    bias = decoder.output_layer.bias
-    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[3]], [-1e9]))
-
-    @tf.function(autograph=False)
-    def search(memory, length):
-        return beam_search(decoder, memory, beams=BEAMS, max_length=length).scores
-
-    by_source, by_target = [], []
-    batch = 8
+    found: dict[str, list[tuple[float, float]]] = {"source": [], "target": []}
     for length in LENGTHS:
-        data = inputs(length, TIME, batch)
-        by_source.append(measured(partial(step, *data)))
-        memory, _, _ = inputs(TIME, TIME, batch)
-        by_target.append(measured(partial(search, memory, tf.constant(length))))
-        for what, (seconds, megabytes) in (("source", by_source[-1]), ("target", by_target[-1])):
+        for what in found:
+            # A process of its own, for memory that one length freed would hide the next one's.
+            command = [sys.executable, "-W", "ignore", __file__, "--one", what, str(length)]
+            printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            seconds, megabytes = (float(x) for x in printed.split()[-2:])
+            found[what].append((seconds, megabytes))
             print(
                 f"  {what} length {length}: {1e3 * seconds:.0f} ms, {megabytes:.0f} MB", flush=True
             )
-    return by_source, by_target
+    return found["source"], found["target"]
 
 
-def measured(run: Callable) -> tuple[float, float]:
-    """Seconds of a run at best, and by how many megabytes memory rises in it."""
-    run()
+def one_length(what: str, length: int) -> None:
+    """Prints the seconds of a run of 8 sentences, and by how many megabytes memory rises in it."""
+    decoder = RecurrentDecoder(SIZE, UNITS)
+    step = forced_step(decoder)
+    bias = decoder.output_layer.bias
+    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[3]], [-1e9]))  # nothing ends
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def search(memory, length):
+        return beam_search(decoder, memory, beams=BEAMS, max_length=length).scores
+
+    def prepared(length):
+        if what == "source":
+            return partial(step, *inputs(length, TIME, 8))
+        return partial(search, inputs(TIME, TIME, 8)[0], tf.constant(length))
+
+    best_of(prepared(2), 1)
+    run = prepared(length)
     before = memory_in_use("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forgets the highest memory so far
-    seconds = best_of(run, 3)
-    return seconds, memory_in_use("VmHWM") - before
+    best_of(run, 1)
+    rise = memory_in_use("VmHWM") - before
+    print(best_of(run, 3), rise)
 
 
 def memory_in_use(line: str) -> float:

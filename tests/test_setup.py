@@ -130,6 +130,14 @@ def test_another_machine_than_linux_on_x86_is_told_so(clone, programs):
     assert "this is Darwin on arm64" in done.stderr
 
 
+def test_the_backends_tests_have_a_script_and_a_target():
+    assert "\ntest-backends:\n\t@./backends.sh" in (ROOT / "Makefile").read_text()
+    assert os.access(ROOT / "backends.sh", os.X_OK)
+    subprocess.run(["bash", "-n", "backends.sh"], cwd=ROOT, check=True)
+    ignored = (ROOT / ".gitignore").read_text().split()
+    assert ".venv-backends/" in ignored
+
+
 def test_make_and_ci_start_from_the_same_script():
     makefile = (ROOT / "Makefile").read_text()
     for target in ("demo", "test", "lint"):

@@ -22,7 +22,7 @@ class ScoredAttention(AttentionMode):
         multiply: A loop's own product with what `kernels(memory)` names; see `scan`.
         position: `(batch, query_time)`, each query's number in its sequence, for a mode that
             follows time; counted from 0 when not given.
-        noise: `(batch, query_time, memory_time)` from `draw`, for a mode that draws; drawn when
+        noise: From `draw`, batch first, for a mode that draws; drawn when
             it is needed and not given.
         training: Whether the layer is trained.
 

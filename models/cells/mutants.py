@@ -57,7 +57,7 @@ class _Mutant(LoopCell, _Width):
         return self.blocks
 
     @property
-    def kernel(self):  # type: ignore[override]
+    def kernel(self):
         """`(width, 3 * units)`, the identity where the input enters as it is."""
         one = ops.eye(self.units, dtype=self.variable_dtype)
         parts = [ops.convert_to_tensor(self.block_kernels.get(name, one)) for name in self.blocks]

@@ -4,9 +4,9 @@ import keras
 
 
 class Encoder(keras.layers.Layer):
-    """A layer that returns a `Memory`.
+    """A layer that returns a `Memory`, or the parts of one.
 
-    Its `compute_output_shape` gives a `Memory` of shapes, from which a decoder can be built.
+    Its `compute_output_shape` gives the same of shapes, from which a decoder can be built.
     """
 
     def compute_output_spec(self, *args, **kwargs):

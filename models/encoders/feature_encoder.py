@@ -88,8 +88,8 @@ class FeatureEncoder(Encoder):
         for dense in self.dense:
             states = dense(states)
         if self.stack is not None:
-            states, summary, _ = self.stack(states, inputs_mask=mask, training=training)
-            return Memory(states, mask, summary)
+            states, summary, _, inner = self.stack(states, inputs_mask=mask, training=training)
+            return Memory(states, mask, summary, inner=inner)
         states = states * ops.cast(mask, states.dtype)[..., None]
         # Half precision cannot count far.
         here = ops.cast(mask, keras.backend.result_type(states.dtype, "float32"))
@@ -100,8 +100,11 @@ class FeatureEncoder(Encoder):
     def compute_output_shape(self, features_shape, features_mask_shape=None):
         batch = features_shape[0]
         time = 1 if len(features_shape) == 2 else features_shape[1]
-        summary = self.units if self.stack is None else self.stack.summary_units
-        return Memory((batch, time, self.units), (batch, time), (batch, summary))
+        states = (batch, time, self.units)
+        if self.stack is None:
+            return Memory(states, (batch, time), (batch, self.units))
+        states, summary, _, inner = self.stack.compute_output_shape(states)
+        return Memory(states, (batch, time), summary, inner=inner)
 
     def get_config(self):
         return {**super().get_config(), **self.settings}

@@ -26,6 +26,7 @@ class FrameEncoder(Encoder):
         layers: How many recurrent layers are stacked.
         bidirectional: Whether every layer reads both ways.
         dropout: Share of the frames' vectors' and the states' entries dropped in training.
+        backwards: Whether one-way layers read from the end to the start.
         weights: A file with the backbone's weights; None: trained from the start.
         trainable_backbone: Whether the backbone learns; None: where it has no `weights`.
         backbone_options: What else the model in `keras.applications` is made with.
@@ -47,6 +48,7 @@ class FrameEncoder(Encoder):
         layers: int = 1,
         bidirectional: bool = False,
         dropout: float = 0.0,
+        backwards: bool = False,
         weights: str | None = None,
         trainable_backbone: bool | None = None,
         backbone_options: Mapping[str, Any] | None = None,
@@ -57,7 +59,9 @@ class FrameEncoder(Encoder):
         self.convolution = Convolution(
             backbone, weights, trainable_backbone, backbone_options, dtype=policy
         )
-        self.stack = RecurrentStack(units, cell, layers, bidirectional, dropout, dtype=policy)
+        self.stack = RecurrentStack(
+            units, cell, layers, bidirectional, dropout, backwards, dtype=policy
+        )
 
     def build(self, frames_shape, frames_mask_shape=None):
         if len(frames_shape) != 5:
@@ -78,14 +82,13 @@ class FrameEncoder(Encoder):
         # To the network, a clip's frames are so many images.
         maps = self.convolution(ops.reshape(frames, (batch * time, *size)), training=training)
         vectors = ops.reshape(ops.mean(maps, axis=(1, 2)), (batch, time, maps.shape[-1]))
-        states, summary, _ = self.stack(vectors, inputs_mask=mask, training=training)
-        return Memory(states, mask, summary)
+        states, summary, _, inner = self.stack(vectors, inputs_mask=mask, training=training)
+        return Memory(states, mask, summary, inner=inner)
 
     def compute_output_shape(self, frames_shape, frames_mask_shape=None):
-        batch, time = frames_shape[:2]
-        return Memory(
-            (batch, time, self.stack.units), (batch, time), (batch, self.stack.summary_units)
-        )
+        mask = tuple(frames_shape[:2])
+        states, summary, _, inner = self.stack.compute_output_shape((*mask, None))
+        return Memory(states, mask, summary, inner=inner)
 
     def get_config(self):
         return {**super().get_config(), **self.convolution.settings, **self.stack.settings}

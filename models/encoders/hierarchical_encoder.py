@@ -99,7 +99,7 @@ class HierarchicalEncoder(Encoder):
         mask = ops.any(word_mask, axis=-1)
         # One sentence a row, so that all of them run in one loop.
         rows = batch * sentences
-        word_states, _, vectors = self.word_level(
+        word_states, _, vectors, _ = self.word_level(
             self.embedding(ops.reshape(ids, (rows, words))),
             inputs_mask=ops.reshape(word_mask, (rows, words)),
             training=training,
@@ -110,7 +110,7 @@ class HierarchicalEncoder(Encoder):
             vectors = ops.reshape(vectors, (batch, sentences, self.units))
         else:
             vectors, inner = self.pooling(word_states, memory_mask=word_mask)
-        states, summary, _ = self.sentence_level(vectors, inputs_mask=mask, training=training)
+        states, summary, _, _ = self.sentence_level(vectors, inputs_mask=mask, training=training)
         if not self.words:
             return Memory(states, mask, summary, inner=inner)
         states = word_states + ops.expand_dims(states, 2)

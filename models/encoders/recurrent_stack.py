@@ -6,18 +6,23 @@ import keras
 from keras import ops
 
 from pairloom.models.cells import make_cell
-from pairloom.models.recurrence.layer import Recurrence, state_sizes
+from pairloom.models.encoders.encoder import Encoder
+from pairloom.models.recurrence.layer import Recurrence
+from pairloom.models.recurrence.lstmn import LSTMN
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class RecurrentStack(keras.layers.Layer):
+class RecurrentStack(Encoder):
     """Runs recurrent layers over a sequence of vectors, each over what the one before gave.
 
     Args:
         units: Width of the states; with two directions each has half of it.
-        cell: The cell's name, such as `"gru"`.
+        cell: A name of `cells.CELLS`, such as `"gru"`; or `"lstmn"`, which attends to its own past
+            and reads forwards only.
         layers: How many recurrent layers are stacked.
         bidirectional: Whether every layer reads both ways.
+        backwards: Whether a one-way layer reads from the end to the start, Sutskever et al. (2014).
+            States stay at the positions of their inputs.
         dropout: Share of input and state entries dropped in training.
 
     Call arguments:
@@ -25,9 +30,10 @@ class RecurrentStack(keras.layers.Layer):
         inputs_mask: `(batch, time)`, True where there is something; a row may have nothing.
 
     Returns:
-        `(outputs, summary, last)`: `(batch, time, units)` with zeros where masked; the last
-        layer's last states, all side by side, `(batch, summary_units)`; and of those the ones that
-        are outputs too, `(batch, units)`. A row with nothing gets zeros.
+        `(outputs, summary, last, inner)`: `(batch, time, units)` with zeros where masked; the last
+        layer's last states, all side by side, `(batch, summary_units)`; of those the ones that are
+        outputs too, `(batch, units)`; and with `"lstmn"` what each position of the last layer
+        attended to, `(batch, time, time)`, else empty. A row with nothing gets zeros.
     """
 
     def __init__(
@@ -37,6 +43,7 @@ class RecurrentStack(keras.layers.Layer):
         layers: int = 1,
         bidirectional: bool = False,
         dropout: float = 0.0,
+        backwards: bool = False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -53,25 +60,24 @@ class RecurrentStack(keras.layers.Layer):
             "layers": layers,
             "bidirectional": bidirectional,
             "dropout": dropout,
+            "backwards": backwards,
         }
         self.units = units
         policy = self.dtype_policy
         self.dropout = keras.layers.Dropout(dropout, dtype=policy)
-        width = units // 2 if bidirectional else units
-        self.recurrences = []
-        for _ in range(layers):
-            cells = [make_cell(cell, width, dtype=policy) for _ in range(1 + bidirectional)]
-            self.recurrences.append(Recurrence(*cells, dtype=policy))
+        self.recurrences = [
+            _make_recurrence(cell, units, bidirectional, backwards, policy) for _ in range(layers)
+        ]
 
     @property
-    def states(self) -> int:
-        """How many states the cell has."""
-        return len(state_sizes(self.recurrences[-1].cell))
+    def attends_to_itself(self) -> bool:
+        """Whether `inner` is there."""
+        return isinstance(self.recurrences[-1], LSTMN)
 
     @property
     def summary_units(self) -> int:
         """Width of the summary."""
-        return self.units * self.states
+        return self.units * self.recurrences[-1].state_count
 
     def build(self, inputs_shape, inputs_mask_shape=None):
         width = inputs_shape[-1]
@@ -80,26 +86,32 @@ class RecurrentStack(keras.layers.Layer):
             width = self.units
 
     def call(self, inputs, inputs_mask=None, training=False):
-        mask = inputs_mask
-        if mask is None:
-            mask = ops.ones(ops.shape(inputs)[:2], dtype="bool")
-        something = ops.any(mask, axis=1, keepdims=True)
-        # GPU kernels refuse a row without a step, so it gets one, and zeros in the end.
-        first = ops.equal(ops.arange(ops.shape(inputs)[1]), 0)
-        steps = ops.logical_or(mask, ops.logical_and(first, ops.logical_not(something)))
         outputs = self.dropout(inputs, training=training)
+        inner: list = []
         for recurrence in self.recurrences:
-            outputs, states = recurrence(outputs, inputs_mask=steps)
+            outputs, states, *inner = recurrence(outputs, inputs_mask=inputs_mask)
             outputs = self.dropout(outputs, training=training)
-        outputs = outputs * ops.cast(mask, outputs.dtype)[..., None]
-        states = [state * ops.cast(something, state.dtype) for state in states]
-        last = ops.concatenate(states[:: self.states], -1)
-        return outputs, ops.concatenate(states, -1), last
+        last = ops.concatenate(states[:: self.recurrences[-1].state_count], -1)
+        return outputs, ops.concatenate(states, -1), last, inner[0] if inner else ()
 
     def compute_output_shape(self, inputs_shape, inputs_mask_shape=None):
         batch = inputs_shape[0]
         outputs = (*inputs_shape[:2], self.units)
-        return outputs, (batch, self.summary_units), (batch, self.units)
+        inner = (*inputs_shape[:2], inputs_shape[1]) if self.attends_to_itself else ()
+        return outputs, (batch, self.summary_units), (batch, self.units), inner
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
+
+
+def _make_recurrence(cell: str, units: int, bidirectional: bool, backwards: bool, policy: Any):
+    if cell == "lstmn":
+        if bidirectional or backwards:
+            raise ValueError(
+                "`cell='lstmn'` reads forwards only. "
+                f"Received: bidirectional={bidirectional}, backwards={backwards}."
+            )
+        return LSTMN(units, dtype=policy)
+    width = units // 2 if bidirectional else units
+    other = make_cell(cell, width, dtype=policy) if bidirectional else None
+    return Recurrence(make_cell(cell, width, dtype=policy), other, backwards, dtype=policy)

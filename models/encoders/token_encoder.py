@@ -1,14 +1,14 @@
 """An encoder of token ids."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
-from pairloom.models.cells import make_cell
 from pairloom.models.embedding import make_embedding
 from pairloom.models.encoders.encoder import Encoder
+from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
-from pairloom.models.recurrence.layer import Recurrence
-from pairloom.models.recurrence.lstmn import LSTMN
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -51,67 +51,39 @@ class TokenEncoder(Encoder):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"`layers` must be at least 1. Received: layers={layers}.")
-        if bidirectional and units % 2:
-            raise ValueError(
-                "`units` must be even, for each direction has half of them. "
-                f"Received: units={units}."
-            )
-        self.settings = {
-            "vocabulary_size": vocabulary_size,
+        stack: dict[str, Any] = {
             "units": units,
             "cell": cell,
             "layers": layers,
             "bidirectional": bidirectional,
             "backwards": backwards,
-            "embedding_units": embedding_units,
             "dropout": dropout,
         }
+        self.settings = {
+            "vocabulary_size": vocabulary_size,
+            **stack,
+            "embedding_units": embedding_units,
+        }
         self.units = units
-        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
-        self.dropout = keras.layers.Dropout(dropout)
-        self.recurrences = [
-            _make_recurrence(cell, units, bidirectional, backwards) for _ in range(layers)
-        ]
+        policy = self.dtype_policy
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
+        self.stack = RecurrentStack(**stack, dtype=policy)
 
     def build(self, ids_shape):
         if not self.embedding.built:
             self.embedding.build(ids_shape)
-        width = self.embedding.output_dim
-        for recurrence in self.recurrences:
-            recurrence.build((*ids_shape, width))
-            width = self.units
+        self.stack.build((*ids_shape, self.embedding.output_dim))
 
     def call(self, ids, training=False):
         mask = ops.not_equal(ids, 0)
-        outputs = self.dropout(self.embedding(ids), training=training)
-        inner: list = []
-        for recurrence in self.recurrences:
-            outputs, states, *inner = recurrence(outputs, inputs_mask=mask)
-            outputs = self.dropout(outputs, training=training)
-        return Memory(outputs, mask, ops.concatenate(states, -1), inner=inner[0] if inner else ())
+        embedded = self.embedding(ids)
+        states, summary, _, inner = self.stack(embedded, inputs_mask=mask, training=training)
+        return Memory(states, mask, summary, inner=inner)
 
     def compute_output_shape(self, ids_shape):
-        batch, time = ids_shape
-        last = self.recurrences[-1]
-        inner = (batch, time, time) if isinstance(last, LSTMN) else ()
-        summary = (batch, sum(last.state_sizes))
-        return Memory((batch, time, self.units), (batch, time), summary, inner=inner)
+        shape = (*ids_shape, self.embedding.output_dim)
+        states, summary, _, inner = self.stack.compute_output_shape(shape)
+        return Memory(states, tuple(ids_shape), summary, inner=inner)
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
-
-
-def _make_recurrence(cell: str, units: int, bidirectional: bool, backwards: bool):
-    if cell == "lstmn":
-        if bidirectional or backwards:
-            raise ValueError(
-                "`cell='lstmn'` reads forwards only. "
-                f"Received: bidirectional={bidirectional}, backwards={backwards}."
-            )
-        return LSTMN(units)
-    if not bidirectional:
-        return Recurrence(make_cell(cell, units), backwards=backwards)
-    width = units // 2
-    return Recurrence(make_cell(cell, width), make_cell(cell, width), backwards)

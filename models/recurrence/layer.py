@@ -65,9 +65,9 @@ class Recurrence(keras.layers.Layer):
         return outputs * ops.cast(mask, outputs.dtype)[..., None], states
 
     @property
-    def state_sizes(self) -> list[int]:
-        """The width of each of the last states."""
-        return [size for cell, _ in self._ways for size in state_sizes(cell)]
+    def state_count(self) -> int:
+        """How many states the cell has."""
+        return len(state_sizes(self.cell))
 
     @property
     def _ways(self) -> list[tuple[Any, bool]]:
@@ -98,17 +98,21 @@ class Recurrence(keras.layers.Layer):
             [ops.zeros((batch, cell.units), dtype=inputs.dtype) for _ in state_sizes(cell)]
             for cell in cells
         ]
-        states, outputs = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
-        outputs = [_turned(x, 0, backwards) for x, (_, backwards) in zip(outputs, self._ways)]
-        outputs = ops.transpose(ops.concatenate(outputs, -1), (1, 0, 2))
+        states, stacked = scan(step, start, over_time, (inputs.dtype,) * len(cells), kernels)
+        turned = [_turned(x, 0, backwards) for x, (_, backwards) in zip(stacked, self._ways)]
+        outputs = ops.transpose(ops.concatenate(turned, -1), (1, 0, 2))
         return outputs, [state for way in states for state in way]
 
     def _fused(self, inputs, mask):
+        # The kernels refuse a row without a step, so it gets one, and zeros in the end.
+        something = ops.any(mask, axis=1, keepdims=True)
+        first = ops.equal(ops.arange(ops.shape(inputs)[1]), 0)
+        steps = ops.logical_or(mask, ops.logical_and(first, ops.logical_not(something)))
         all_outputs, all_states = [], []
         for cell, backwards in self._ways:
-            outputs, *states = _stock_layer(cell, backwards)(inputs, mask=mask)
+            outputs, *states = _stock_layer(cell, backwards)(inputs, mask=steps)
             all_outputs.append(_turned(outputs, 1, backwards))
-            all_states += states
+            all_states += [state * ops.cast(something, state.dtype) for state in states]
         return ops.concatenate(all_outputs, -1), all_states
 
     def get_config(self):

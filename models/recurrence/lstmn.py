@@ -34,7 +34,7 @@ class LSTMN(keras.layers.Layer):
         if units < 1:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         self.units = units
-        self.state_sizes = [units, units]
+        self.state_count = 2
 
     def build(self, inputs_shape, inputs_mask_shape=None):
         width, units = inputs_shape[-1], self.units

@@ -187,10 +187,14 @@ def _model(recipe: Recipe) -> Iterator[Broken]:
     if isinstance(encoder, TokenEncoder) and encoder.bidirectional and encoder.units % 2:
         expected = "an even number, for each direction of a bidirectional encoder has half of it"
         yield Broken("model.encoder.units", expected, str(encoder.units))
+    yield from _one_way(encoder)
     yield from _heads("model.encoder", encoder)
     yield from _heads("model.decoder", decoder)
     yield from _tied(recipe)
-    if not isinstance(decoder, RecurrentDecoder) or decoder.context == "attention":
+    if not isinstance(decoder, RecurrentDecoder):
+        return
+    if decoder.context == "attention":
+        yield from _attention(encoder, decoder)
         return
     if recipe.model.tied != "none" and decoder.units != decoder.embedding:
         yield Broken(
@@ -198,6 +202,29 @@ def _model(recipe: Recipe) -> Iterator[Broken]:
             "`none`, `context: attention`, or decoder units equal to its embedding",
             f"{recipe.model.tied} with `context: {decoder.context}`, "
             f"units {decoder.units}, embedding {decoder.embedding}",
+        )
+
+
+def _one_way(encoder: Encoder) -> Iterator[Broken]:
+    if not isinstance(encoder, TokenEncoder):
+        return
+    if encoder.cell == "lstmn" and encoder.bidirectional:
+        yield Broken("model.encoder.bidirectional", "false: an lstmn reads forwards only", "true")
+    if encoder.backwards and (encoder.bidirectional or encoder.cell == "lstmn"):
+        received = "true with `bidirectional: true`" if encoder.bidirectional else "true with lstmn"
+        yield Broken("model.encoder.backwards", "false, or `bidirectional: false`", received)
+
+
+def _attention(encoder: Encoder, decoder: RecurrentDecoder) -> Iterator[Broken]:
+    if decoder.mode == "multi_head":
+        if decoder.units % decoder.heads:
+            expected = f"a multiple of `heads`, {decoder.heads}, for `mode: multi_head`"
+            yield Broken("model.decoder.units", expected, str(decoder.units))
+    elif decoder.score in ("cosine", "dot") and encoder.units != decoder.units:
+        yield Broken(
+            "model.decoder.score",
+            "`general` or another with weights, or equal units of encoder and decoder",
+            f"{decoder.score} between {encoder.units} and {decoder.units} units",
         )
 
 

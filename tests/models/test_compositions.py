@@ -3,8 +3,7 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pairloom.models import EncoderDecoder
@@ -54,6 +53,7 @@ DECODERS = st.one_of(
             "score": st.sampled_from(sorted(SCORES)),
             "mode": st.sampled_from(sorted(MODES)),
             "window": st.sampled_from([1, 3]),
+            "heads": st.sampled_from([1, 2]),
             "style": st.sampled_from(["luong", "bahdanau"]),
             "input_feeding": st.booleans(),
         }
@@ -68,13 +68,19 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+# Without shrinking: an example takes a second, and is small as it is.
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 @given(encoder=ENCODERS, decoder=DECODERS, seed=st.integers(0, 99))
-def test_every_composition(encoder, decoder, seed, folder):
+def test_every_composition(encoder, decoder, seed, folder, gradients):
     keras.utils.set_random_seed(seed)
     model = EncoderDecoder(10, 10, encoder, decoder)
     model.build(SOURCE.shape, TARGET.shape)
-    learns_in_one_step(model)
+    learns_in_one_step(model, gradients)
     steps_equal_teacher_forcing(model)
     path = folder / "model.keras"
     model.save(path)
@@ -83,21 +89,17 @@ def test_every_composition(encoder, decoder, seed, folder):
     np.testing.assert_allclose(loaded(SOURCE, TARGET[:, :-1])[0], expected, atol=1e-6)
 
 
-def learns_in_one_step(model):
-    weights = [weight.value for weight in model.trainable_variables]
-
+def learns_in_one_step(model, gradients):
     def loss():
         logits, _ = model(SOURCE, TARGET[:, :-1])
         return masked_cross_entropy(logits, TARGET[:, 1:])
 
-    with tf.GradientTape() as tape:
-        before = loss()
-    for weight, gradient in zip(weights, tape.gradient(before, weights)):
-        if gradient is not None:
-            gradient = tf.convert_to_tensor(gradient)
-            assert np.isfinite(gradient).all()
-            weight.assign_sub(1e-3 * gradient)
-    assert loss() < before
+    before = float(loss())
+    for weight, gradient in zip(model.trainable_variables, gradients(loss, layer=model)):
+        assert np.isfinite(gradient).all()
+        # A longer step overshoots: normalising so few entries bends the loss sharply.
+        weight.assign_sub(1e-4 * gradient)
+    assert float(loss()) < before
 
 
 def steps_equal_teacher_forcing(model):

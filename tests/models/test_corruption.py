@@ -48,7 +48,7 @@ def test_a_seed_gives_the_same_noise_and_is_saved(noise):
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float64"])
 @pytest.mark.parametrize("noise", ["gaussian", "masking"])
-def test_the_type_stays(noise, policy):
+def test_the_type_stays(noise, policy, float64):
     layer = Corruption(noise, 0.3, dtype=policy)
     for training in (True, False):
         spoiled = layer(INPUTS, training=training)

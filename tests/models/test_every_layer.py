@@ -20,9 +20,6 @@ from pairloom.models import (
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 
-needs_tensorflow = pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow", reason="uses TensorFlow's tape and SavedModel"
-)
 RANDOM = np.random.default_rng(0)
 
 
@@ -161,7 +158,7 @@ def test_save_and_load_in_a_functional_model(case, tmp_path):
         np.testing.assert_allclose(to_numpy(output), to_numpy(wanted), atol=1e-5)
 
 
-@needs_tensorflow
+@pytest.mark.needs_tensorflow
 @every_layer
 def test_a_saved_model_answers_the_same(case, tmp_path):
     import tensorflow as tf
@@ -197,25 +194,20 @@ def loss_of(layer, arrays):
     return total
 
 
-def gradients_of(layer, arrays):
-    import tensorflow as tf
-
-    variables = layer.trainable_variables
-    with tf.GradientTape() as tape:
-        loss = loss_of(layer, arrays)
-    gradients = tape.gradient(loss, [variable.value for variable in variables])
-    return [None if gradient is None else tf.convert_to_tensor(gradient) for gradient in gradients]
-
-
-@needs_tensorflow
 @every_layer
-def test_gradients_are_those_of_finite_differences(case):
+def test_gradients_are_those_of_finite_differences(case, gradients, float64):
+    keras.utils.set_random_seed(0)
     layer = case.make(dtype="float64")
     # A large step crosses bends of ReLU; a small one drowns in the softmax, always of float32.
-    step = 1e-6 if case.layer in (FrameEncoder, ImageEncoder) else 1e-3
+    step, tolerance = 1e-3, {"rtol": 2e-3, "atol": 2e-3}
+    if case.layer in (FrameEncoder, ImageEncoder):
+        step = 1e-6
+        if keras.backend.backend() != "tensorflow":
+            # Keras's group normalisation has no float64 there.
+            step, tolerance = 1e-4, {"rtol": 0.02, "atol": 0.1}
     run(layer, case.arrays)
     variables = layer.trainable_variables
-    gradients = gradients_of(layer, case.arrays)
+    found = gradients(lambda: loss_of(layer, case.arrays), layer=layer)
     starts = [to_float64(variable) for variable in variables]
     random = np.random.default_rng(1)
     ways = [random.normal(size=start.shape) / np.sqrt(start.size) for start in starts]
@@ -224,12 +216,8 @@ def test_gradients_are_those_of_finite_differences(case):
         for variable, start, way in zip(variables, starts, ways):
             variable.assign(start + sign * step * way)
         losses.append(float(loss_of(layer, case.arrays)))
-    slope = sum(
-        np.sum(to_float64(gradient) * way)
-        for gradient, way in zip(gradients, ways)
-        if gradient is not None
-    )
-    np.testing.assert_allclose((losses[0] - losses[1]) / (2 * step), slope, rtol=2e-3, atol=2e-3)
+    slope = sum(np.sum(gradient * way) for gradient, way in zip(found, ways))
+    np.testing.assert_allclose((losses[0] - losses[1]) / (2 * step), slope, **tolerance)
     assert abs(slope) > 1e-2
 
 
@@ -237,16 +225,15 @@ def to_float64(tensor):
     return np.array(keras.ops.convert_to_numpy(tensor), "float64")
 
 
-@needs_tensorflow
 @every_layer
-def test_a_row_with_nothing_gives_finite_gradients_and_where_promised_zeros(case):
+def test_a_row_with_nothing_gives_finite_gradients_and_where_promised_zeros(case, gradients):
     layer = case.make()
     for output in run(layer, case.arrays):
         assert np.isfinite(to_numpy(output)).all()
         if case.emptied:
             np.testing.assert_array_equal(to_numpy(output)[-1], 0.0)
-    for gradient in gradients_of(layer, case.arrays):
-        assert gradient is None or np.isfinite(to_numpy(gradient)).all()
+    for gradient in gradients(lambda: loss_of(layer, case.arrays), layer=layer):
+        assert np.isfinite(gradient).all()
 
 
 @every_layer
@@ -258,7 +245,9 @@ def test_every_weight_is_there_before_the_first_call(case):
     assert [w.shape for w in built.weights] == [w.shape for w in called.weights]
 
 
-@pytest.mark.parametrize("name", [n for n, case in CASES.items() if issubclass(case[0], Encoder)])
+@pytest.mark.parametrize(
+    "name", [n for n, case in CASES.items() if issubclass(case[0], Encoder) and n != "stack"]
+)
 def test_a_decoder_is_built_from_the_promised_shapes_and_reads_the_memory(name):
     case = CASES[name]
     encoder, decoder = case.make(), RecurrentDecoder(8, 6, embedding_units=4)

@@ -1,7 +1,10 @@
 """What `pairloom.models` promises to who imports it."""
 
 import inspect
+import subprocess
+import sys
 
+import keras
 import pytest
 
 import pairloom.models
@@ -64,3 +67,17 @@ def test_every_name_is_ours_and_documented(name):
     assert value.__module__.startswith("pairloom.models.")
     # Named tuples are given a docstring, their signature, if they have none.
     assert value.__doc__ and not value.__doc__.startswith(f"{name}(")
+
+
+@pytest.mark.skipif(keras.backend.backend() == "tensorflow", reason="Keras itself imports it")
+def test_the_layers_need_no_tensorflow_on_another_backend():
+    script = "import sys, pairloom.models; print('tensorflow' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False"]
+
+
+def test_a_name_that_is_not_there_says_so():
+    with pytest.raises(AttributeError, match="'pairloom.models' has no attribute 'beam'"):
+        _ = pairloom.models.beam

@@ -1,9 +1,9 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
+from keras import ops
 
-from pairloom.models import DotScore, GeneralScore, HardAttention
+from pairloom.models import DotScore, GeneralScore, HardAttention, SoftAttention
 
 RANDOM = np.random.default_rng(0)
 QUERY = RANDOM.normal(size=(3, 2, 4)).astype("float32")
@@ -26,7 +26,7 @@ def test_draws_come_as_often_as_the_softmax_says():
     rows = 4000
     query = np.repeat(QUERY[:1, :1], rows, 0)
     memory, mask = np.repeat(MEMORY[:1], rows, 0), np.repeat([[1, 1, 0, 1, 1]], rows, 0) > 0
-    attention = HardAttention(DotScore(), seed=3)
+    attention = HardAttention(DotScore(), expected_share=0.0, seed=3)
     _, weights = attention(query, memory, memory_mask=mask, training=True)
     scores = np.where(mask[0], MEMORY[0] @ QUERY[0, 0], -np.inf)
     wanted = np.exp(scores) / np.exp(scores).sum()
@@ -36,21 +36,19 @@ def test_draws_come_as_often_as_the_softmax_says():
     assert counted[2] == 0
 
 
-def one_step(attention, training=True):
-    query = tf.constant(QUERY)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(query)
-        context, weights = attention(query, MEMORY, memory_mask=MASK, training=training)
-        drawn = tf.reduce_sum(weights, -1)
-    return tape, query, context, weights, drawn
+def one_step(gradient="reinforce", seed=5, query=QUERY):
+    """A new layer's first draw, always the same from the same seed."""
+    attention = HardAttention(DotScore(), gradient, 0.0, seed)
+    return attention(query, MEMORY, memory_mask=MASK, training=True)
 
 
-def test_a_reinforced_weight_s_gradient_is_that_of_its_log_probability():
-    tape, query, context, weights, drawn = one_step(HardAttention(DotScore(), seed=5))
+def test_a_reinforced_weight_s_gradient_is_that_of_its_log_probability(gradients):
+    context, weights = one_step()
     np.testing.assert_array_equal(np.sort(weights[0], -1), [[0, 0, 0, 0, 1]] * 2)
     np.testing.assert_allclose(context[0], np.array(weights[0]) @ MEMORY[0], atol=1e-6)
-    assert tape.gradient(context, query) is None or not np.any(tape.gradient(context, query))
-    gradient = np.array(tape.gradient(drawn, query))
+    (by_context,) = gradients(lambda query: ops.sum(one_step(query=query)[0]), [QUERY])
+    np.testing.assert_array_equal(by_context, 0.0)
+    (gradient,) = gradients(lambda query: ops.sum(one_step(query=query)[1]), [QUERY])
     for b, length in enumerate([5, 2]):
         for i in range(2):
             scores = MEMORY[b, :length] @ QUERY[b, i]
@@ -62,35 +60,55 @@ def test_a_reinforced_weight_s_gradient_is_that_of_its_log_probability():
     np.testing.assert_array_equal(gradient[2], 0.0)
 
 
-def test_straight_through_has_the_soft_weights_gradient():
-    attention = HardAttention(DotScore(), "straight_through", seed=5)
-    query = tf.constant(QUERY)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(query)
-        context, weights = attention(query, MEMORY, memory_mask=MASK, training=True)
-        soft = tf.nn.softmax(tf.where(MASK[:, None], query @ tf.transpose(MEMORY, [0, 2, 1]), -1e9))
-        soft_context = soft @ MEMORY
+def test_a_share_of_the_draws_is_replaced_by_soft_weights():
+    rows = 2000
+    query, memory = np.repeat(QUERY[:1], rows, 0), np.repeat(MEMORY[:1], rows, 0)
+    soft_context, soft = SoftAttention(DotScore())(QUERY[:1], MEMORY[:1])
+    attention = HardAttention(DotScore(), expected_share=0.3, seed=2)
+    context, weights = (np.array(x) for x in attention(query, memory, training=True))
+    replaced = np.abs(weights - np.array(soft)).max(-1) < 1e-6
+    assert abs(replaced.mean() - 0.3) < 0.04
+    wanted = np.broadcast_to(soft_context, context.shape)[replaced]
+    np.testing.assert_allclose(context[replaced], wanted, atol=1e-5)
+    np.testing.assert_array_equal(np.sort(weights[~replaced], -1)[:, -1], 1.0)
+
+
+def test_an_impossible_share_is_refused():
+    with pytest.raises(ValueError, match="between 0 and 1. Received: expected_share=2"):
+        HardAttention(DotScore(), expected_share=2)
+
+
+def test_straight_through_has_the_soft_weights_gradient(gradients):
+    def drawn(query):
+        return ops.sum(one_step("straight_through", query=query)[0])
+
+    def soft(query):
+        scores = ops.matmul(query, MEMORY.transpose(0, 2, 1))
+        return ops.sum(ops.matmul(ops.softmax(ops.where(MASK[:, None], scores, -1e9)), MEMORY))
+
+    _, weights = one_step("straight_through")
     np.testing.assert_allclose(np.sort(weights[0], -1), [[0, 0, 0, 0, 1]] * 2, atol=1e-6)
-    ours, wanted = (tape.gradient(x, query) for x in (context, soft_context))
+    (ours,), (wanted,) = gradients(drawn, [QUERY]), gradients(soft, [QUERY])
     np.testing.assert_allclose(ours[:2], wanted[:2], atol=1e-5)
     assert np.isfinite(ours).all()
 
 
 def test_the_same_seed_draws_the_same():
-    drawn = [one_step(HardAttention(DotScore(), seed=s))[3] for s in (1, 1, 2)]
-    np.testing.assert_array_equal(drawn[0], drawn[1])
+    np.testing.assert_array_equal(one_step(seed=1)[1], one_step(seed=1)[1])
     attention = HardAttention(DotScore(), seed=1)
-    many = [np.array(one_step(attention)[3]) for _ in range(8)]
+    many = [np.array(attention(QUERY, MEMORY, training=True)[1]) for _ in range(8)]
     assert any((many[0] != other).any() for other in many[1:])
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 def test_half_precision(policy):
-    attention = HardAttention(GeneralScore(dtype=policy), dtype=policy, seed=1)
+    attention = HardAttention(GeneralScore(dtype=policy), "reinforce", 0.0, 1, dtype=policy)
     for training in (False, True):
         context, weights = attention(QUERY, MEMORY, memory_mask=MASK, training=training)
-        assert context.dtype == weights.dtype == policy.removeprefix("mixed_")
-        np.testing.assert_array_equal(tf.cast(tf.reduce_sum(weights, -1), "float32")[:2], 1.0)
+        wanted = policy.removeprefix("mixed_")
+        assert keras.backend.standardize_dtype(context.dtype) == wanted
+        assert keras.backend.standardize_dtype(weights.dtype) == wanted
+        np.testing.assert_array_equal(ops.cast(ops.sum(weights, -1), "float32")[:2], 1.0)
 
 
 def test_save_and_load(tmp_path):

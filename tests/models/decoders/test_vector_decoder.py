@@ -9,6 +9,11 @@ SUMMARY = RANDOM.normal(size=(3, 6)).astype("float32")
 MEMORY = Memory(SUMMARY[:, None], np.ones((3, 1), bool), SUMMARY)
 
 
+@pytest.fixture(autouse=True)
+def plain_values():
+    """Left as they are, for `fit` takes gradients."""
+
+
 def test_a_vector_is_the_dense_layers_of_the_summary():
     decoder = VectorDecoder(5, (7, 8), "tanh", "sigmoid")
     vectors = keras.ops.convert_to_numpy(decoder(MEMORY))

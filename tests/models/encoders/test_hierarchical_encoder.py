@@ -79,7 +79,7 @@ def test_words_are_their_own_states_plus_their_sentences():
     encoder.words = False
     sentences = encode(encoder)
     rows = keras.ops.reshape(IDS, (6, 3))
-    words, _, _ = encoder.word_level(encoder.embedding(rows), inputs_mask=rows != 0)
+    words, *_ = encoder.word_level(encoder.embedding(rows), inputs_mask=rows != 0)
     words = keras.ops.convert_to_numpy(words).reshape(3, 2, 3, 6)
     expected = np.where(IDS[..., None] != 0, words + sentences.states[:, :, None], 0.0)
     np.testing.assert_allclose(memory.states, expected.reshape(3, 6, 6), atol=1e-6)

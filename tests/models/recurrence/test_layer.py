@@ -1,7 +1,6 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from pairloom.models.cells import CELLS, make_cell
 from pairloom.models.recurrence import Recurrence, portable_kernels
@@ -82,7 +81,6 @@ def test_padding_never_changes_a_result():
 def test_stock_layers_give_the_same_as_the_loop(name, monkeypatch):
     layer = make(name)
     inputs, mask = batch()
-    mask[3, 0] = True  # Keras's layers want at least one step.
     outputs, states = layer(inputs, inputs_mask=mask)
     monkeypatch.setattr(layer_module, "_fused_kernels_serve", lambda cell: True)
     stock, stock_states = layer(inputs, inputs_mask=mask)
@@ -91,7 +89,10 @@ def test_stock_layers_give_the_same_as_the_loop(name, monkeypatch):
         np.testing.assert_allclose(theirs, ours, atol=1e-5)
 
 
+@pytest.mark.needs_tensorflow
 def test_fused_kernels_serve_the_stock_cells_where_there_is_a_gpu(monkeypatch):
+    import tensorflow as tf
+
     monkeypatch.setattr(tf.config, "list_logical_devices", lambda kind: ["GPU:0"])
     assert layer_module._fused_kernels_serve(make_cell("gru", 4))
     assert not layer_module._fused_kernels_serve(make_cell("simple", 4))
@@ -120,5 +121,5 @@ def test_half_precision_stays_near_full(policy):
     half.build((None, None, 6))
     half.set_weights(layer.get_weights())
     outputs, _ = half(inputs, inputs_mask=mask)
-    assert outputs.dtype == policy.removeprefix("mixed_")
-    np.testing.assert_allclose(tf.cast(outputs, "float32"), expected, atol=0.05)
+    assert keras.backend.standardize_dtype(outputs.dtype) == policy.removeprefix("mixed_")
+    np.testing.assert_allclose(keras.ops.cast(outputs, "float32"), expected, atol=0.05)

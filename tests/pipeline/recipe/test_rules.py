@@ -61,6 +61,11 @@ def failure(load, *overrides, **kwargs):
             "model.encoder.units",
             "",
         ),
+        (["model.encoder.cell=lstmn"], "model.encoder.bidirectional", ""),
+        (["model.encoder.backwards=true"], "model.encoder.backwards", ""),
+        (["model.encoder.units=64", "model.decoder.score=dot"], "model.decoder.score", ""),
+        (["model.encoder.units=64", "model.decoder.score=cosine"], "model.decoder.score", ""),
+        (["model.decoder.mode=multi_head", "model.decoder.heads=3"], "model.decoder.units", ""),
         (
             ["model.decoder={type: transformer, units: 8, heads: 3}"],
             "model.decoder.units",
@@ -94,6 +99,21 @@ def test_an_impossible_combination_names_the_key(load, overrides, key, nearest):
 )
 def test_parallel_files_are_given_by_field_and_have_no_columns(load, override, key):
     assert failure(load, override, base=PARALLEL).key == key
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["model.encoder.cell=lstmn", "model.encoder.bidirectional=false"],
+        ["model.encoder.backwards=true", "model.encoder.bidirectional=false"],
+        ["model.decoder.score=dot"],
+        ["model.encoder.units=64", "model.decoder.score=dot", "model.decoder.mode=multi_head"],
+        ["model.encoder.units=64", "model.decoder.score=dot", "model.decoder.context=state"],
+        ["model.decoder.heads=3"],
+    ],
+)
+def test_what_does_not_clash_is_allowed(load, overrides):
+    load("", *overrides)
 
 
 def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):

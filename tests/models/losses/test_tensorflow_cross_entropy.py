@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from pairloom.models.losses import projected_cross_entropy
 
+pytestmark = pytest.mark.needs_tensorflow
 RANDOM = np.random.default_rng(0)
 FEATURES = RANDOM.normal(size=(6, 4)).astype("float32")
 TABLE = RANDOM.normal(size=(9, 4)).astype("float32")
