@@ -1,6 +1,6 @@
 """Trains tiny models on generated data and draws the pictures of docs/layers.md.
 
-    .venv/bin/python docs/pictures/draw.py                # all of them, some minutes on two cores
+    .venv/bin/python docs/pictures/draw.py                # all of them, an hour on two cores
     .venv/bin/python docs/pictures/draw.py scores modes   # some of them
 
 `scores` and `modes` are alignments, `cells` are learning curves, `unit` is a text painted with one
