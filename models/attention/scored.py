@@ -36,6 +36,13 @@ class ScoredAttention(AttentionMode):
         self.score = score
 
     def build(self, query_shape, memory_shape, *others, **other_shapes):
+        if len(query_shape) != 3 or len(memory_shape) != 3:
+            # With two axes the batch would be taken for time, and the result be wrong in silence.
+            raise ValueError(
+                "Query and memory must have three axes, (batch, time, units); one query is "
+                f"(batch, 1, units). Received: query {tuple(query_shape)}, "
+                f"memory {tuple(memory_shape)}."
+            )
         if not self.score.built:
             self.score.build(query_shape, memory_shape)
 

@@ -95,3 +95,8 @@ def test_it_can_be_exported(tmp_path):
     reloaded = tf.saved_model.load(str(tmp_path / "saved"))
     served = reloaded.serve([QUERY, MEMORY])
     np.testing.assert_allclose(served[0], expected, atol=1e-6)
+
+
+def test_a_query_of_two_axes_is_refused():
+    with pytest.raises(ValueError, match=r"three axes.*Received: query \(3, 4\), memory"):
+        SoftAttention(GeneralScore())(QUERY[:, 0], MEMORY)
