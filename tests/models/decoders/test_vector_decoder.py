@@ -55,7 +55,7 @@ def test_the_linear_autoencoder_spans_the_space_of_the_principal_components():
     data = RANDOM.normal(size=(200, 8)) * deviations @ directions.T
     data = (data - data.mean(0)).astype("float32")
     model, decoder = autoencoder(8, 3)
-    train(model, data, steps=500, learning_rate=0.03)
+    train(model, data, steps=600, learning_rate=0.03)
     learned, _ = np.linalg.qr(decoder.dense[-1].get_weights()[0].T)
     components = np.linalg.svd(data)[2][:3].T
     cosines = np.linalg.svd(learned.T @ components)[1]
