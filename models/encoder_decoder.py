@@ -59,11 +59,14 @@ class EncoderDecoder(keras.Model):
                 f"Received: source_size={source_size}, target_size={target_size}."
             )
         encoder, decoder = dict(encoder), dict(decoder)
-        make_encoder = _find("encoder", encoder.pop("type"), ENCODERS)
-        make_decoder = _find("decoder", decoder.pop("type"), DECODERS)
-        self.encoder = make_encoder(source_size, **encoder)
+        make_encoder = _find("encoder", encoder.pop("type", None), ENCODERS)
+        make_decoder = _find("decoder", decoder.pop("type", None), DECODERS)
+        policy = {"dtype": self.dtype_policy}
+        self.encoder = make_encoder(source_size, **{**policy, **encoder})
         shared = self.encoder.embedding if tied == "all" else None
-        self.decoder = make_decoder(target_size, tied=tied != "none", embedding=shared, **decoder)
+        self.decoder = make_decoder(
+            target_size, tied=tied != "none", embedding=shared, **{**policy, **decoder}
+        )
         attention = getattr(self.decoder, "attention", None)
         reinforced = getattr(attention, "gradient", None) == "reinforce"
         # Weights of the loss, which a training adds for attention that draws.
@@ -83,7 +86,7 @@ class EncoderDecoder(keras.Model):
         return {**super().get_config(), **self.settings}
 
 
-def _find(what: str, name: str, known: dict[str, Any]):
+def _find(what: str, name: str | None, known: dict[str, Any]):
     if name not in known:
         raise ValueError(f"`{what}.type` must be one of {sorted(known)}. Received: {name!r}.")
     return known[name]

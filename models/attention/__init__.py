@@ -12,15 +12,22 @@ from pairloom.models.attention.multi_head import MultiHeadAttention
 from pairloom.models.attention.pooling import AttentionPooling
 from pairloom.models.attention.soft import SoftAttention
 
-# Each made from a score, its width, the window's reach and the number of heads.
-MODES: dict[str, Callable[[keras.layers.Layer, int, int, int], AttentionMode]] = {
-    "hard": lambda score, *_: HardAttention(score),
-    "local_m": lambda score, units, window, heads: LocalAttention(score, window),
-    "local_p": lambda score, units, window, heads: LocalAttention(score, window, predictive=True),
-    "multi_head": lambda score, units, window, heads: MultiHeadAttention(heads, units),
-    "soft": lambda score, *_: SoftAttention(score),
-    "straight_through": lambda score, units, window, heads: HardAttention(
-        score, "straight_through"
+# Each made from a score, its width, the window's reach and the number of heads, and what every
+# Keras layer takes.
+MODES: dict[str, Callable[..., AttentionMode]] = {
+    "hard": lambda score, units, window, heads, **kwargs: HardAttention(score, **kwargs),
+    "local_m": lambda score, units, window, heads, **kwargs: LocalAttention(
+        score, window, **kwargs
+    ),
+    "local_p": lambda score, units, window, heads, **kwargs: LocalAttention(
+        score, window, predictive=True, **kwargs
+    ),
+    "multi_head": lambda score, units, window, heads, **kwargs: MultiHeadAttention(
+        heads, units, **kwargs
+    ),
+    "soft": lambda score, units, window, heads, **kwargs: SoftAttention(score, **kwargs),
+    "straight_through": lambda score, units, window, heads, **kwargs: HardAttention(
+        score, "straight_through", **kwargs
     ),
 }
 
@@ -38,9 +45,9 @@ __all__ = [
 
 
 def make_attention(
-    mode: str, score: keras.layers.Layer, units: int, window: int = 10, heads: int = 4
+    mode: str, score: keras.layers.Layer, units: int, window: int = 10, heads: int = 4, **kwargs
 ) -> AttentionMode:
     """The mode of that name, as recipes write it; `multi_head` has a score of its own."""
     if mode not in MODES:
         raise ValueError(f"`mode` must be one of {sorted(MODES)}. Received: mode={mode!r}.")
-    return MODES[mode](score, units, window, heads)
+    return MODES[mode](score, units, window, heads, **kwargs)

@@ -5,6 +5,7 @@ from keras import ops
 
 from pairloom.models.attention.masked_softmax import masked_softmax
 from pairloom.models.attention.scored import ScoredAttention
+from pairloom.models.places import count_places
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -17,7 +18,8 @@ class LocalAttention(ScoredAttention):
       length; the weights are then multiplied by `exp(-(j - p)^2 / (2 s^2))`, `s = window / 2`,
       which is what `p` learns from.
 
-    The softmax runs within the window.
+    The softmax runs within the window. Places are counted where the mask is True, so that padding
+    between the positions, or before them, changes nothing.
 
     Args:
         score: A score layer, such as `GeneralScore()`.
@@ -64,13 +66,12 @@ class LocalAttention(ScoredAttention):
         return {**kernels, "place": self.place_kernel} if self.predictive else kernels
 
     def attend(self, scores, mask, query, multiply, position, noise, training):
-        time = ops.shape(scores)[-1]
         if mask is None:
-            length = ops.cast(time, "float32") * ops.ones_like(scores[:, :1, :1], dtype="float32")
+            places = ops.arange(ops.shape(scores)[-1], dtype="float32")[None, None]
         else:
-            length = ops.sum(ops.cast(mask, "float32"), -1, keepdims=True)
-        place = self._place(query, length, multiply, position)
-        distance = ops.arange(time, dtype="float32") - place
+            places = count_places(mask)
+        place = self._place(query, places[..., -1:] + 1.0, multiply, position)
+        distance = places - place
         inside = ops.abs(distance) <= self.window
         weights = masked_softmax(scores, inside if mask is None else ops.logical_and(inside, mask))
         if self.predictive:

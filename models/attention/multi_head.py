@@ -50,6 +50,8 @@ class MultiHeadAttention(AttentionMode):
         self.output_units = output_units
 
     def build(self, query_shape, memory_shape, memory_mask_shape=None, keys_shape=None):
+        self.check_axes(query_shape, memory_shape)
+
         def add(name, width, units):
             return self.add_weight(
                 shape=(width, units), initializer="glorot_uniform", name=f"{name}_kernel"
@@ -80,6 +82,7 @@ class MultiHeadAttention(AttentionMode):
         causal=False,
         per_head=False,
     ):
+        self.check_mask(memory, memory_mask)
         multiply = multiply or plain_products(self.kernels(memory))
         projected, values = self.keys(memory) if keys is None else keys
         # Scaling the few queries is cheaper than all the scores, and never overflows.

@@ -18,8 +18,10 @@ class AttentionPooling(keras.layers.Layer):
         units: Width of `u_j` and `u_w`.
 
     Call arguments:
-        memory: `(..., time, memory_units)`, with any axes before.
+        memory: `(batch, ..., time, memory_units)`, with any axes between.
         memory_mask: `(..., time)`, True where there is something.
+        mask: The same, under the name by which Keras hands on the mask of a layer before, such as
+            `Embedding(mask_zero=True)`.
 
     Returns:
         `(context, weights)`: `(..., memory_units)` and `(..., time)`. A row with nothing to attend
@@ -32,7 +34,12 @@ class AttentionPooling(keras.layers.Layer):
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         self.units = units
 
-    def build(self, memory_shape, memory_mask_shape=None):
+    def build(self, memory_shape, memory_mask_shape=None, mask_shape=None):
+        if len(memory_shape) < 3:
+            raise ValueError(
+                "`memory` must have at least three axes, (batch, time, units); with two, the batch "
+                f"would be pooled. Received: memory {tuple(memory_shape)}."
+            )
         self.kernel = self.add_weight(
             shape=(memory_shape[-1], self.units), initializer="glorot_uniform", name="kernel"
         )
@@ -41,14 +48,19 @@ class AttentionPooling(keras.layers.Layer):
             shape=(self.units, 1), initializer="glorot_uniform", name="query"
         )
 
-    def call(self, memory, memory_mask=None):
+    def call(self, memory, memory_mask=None, mask=None):
+        memory_mask = mask if memory_mask is None else memory_mask
         hidden = ops.tanh(product(memory, self.kernel, self.bias))
         scores = ops.squeeze(product(hidden, self.query), -1)
         weights = masked_softmax(scores, memory_mask)
         context = ops.squeeze(ops.matmul(ops.expand_dims(weights, -2), memory), -2)
         return context, weights
 
-    def compute_output_shape(self, memory_shape, memory_mask_shape=None):
+    def compute_mask(self, memory, previous_mask=None):
+        """The one vector is always there."""
+        return None
+
+    def compute_output_shape(self, memory_shape, memory_mask_shape=None, mask_shape=None):
         return (*memory_shape[:-2], memory_shape[-1]), tuple(memory_shape[:-1])
 
     def get_config(self):

@@ -6,6 +6,7 @@ import keras
 
 from pairloom.models.attention.mode import AttentionMode
 from pairloom.models.product import plain_products
+from pairloom.models.shared_parts import serialize_part
 
 
 class ScoredAttention(AttentionMode):
@@ -33,16 +34,15 @@ class ScoredAttention(AttentionMode):
 
     def __init__(self, score: keras.layers.Layer, **kwargs):
         super().__init__(**kwargs)
+        if not isinstance(score, keras.layers.Layer):
+            raise TypeError(
+                "`score` must be a score layer, such as `GeneralScore()`; `make_score` of "
+                f"pairloom.models.scores makes one from its name. Received: score={score!r}."
+            )
         self.score = score
 
     def build(self, query_shape, memory_shape, *others, **other_shapes):
-        if len(query_shape) != 3 or len(memory_shape) != 3:
-            # With two axes the batch would be taken for time, and the result be wrong in silence.
-            raise ValueError(
-                "Query and memory must have three axes, (batch, time, units); one query is "
-                f"(batch, 1, units). Received: query {tuple(query_shape)}, "
-                f"memory {tuple(memory_shape)}."
-            )
+        self.check_axes(query_shape, memory_shape)
         if not self.score.built:
             self.score.build(query_shape, memory_shape)
 
@@ -65,8 +65,12 @@ class ScoredAttention(AttentionMode):
         noise=None,
         training=False,
     ):
+        self.check_mask(memory, memory_mask)
         multiply = multiply or plain_products(self.kernels(memory))
-        scores = self.score(query, memory, keys=keys, multiply=multiply)
+        how = {}
+        if getattr(self.score, "counts_places", False):
+            memory_mask = how["memory_mask"] = self.score.reach(memory, memory_mask)
+        scores = self.score(query, memory, keys=keys, multiply=multiply, **how)
         mask = None if memory_mask is None else memory_mask[:, None, :]
         return self.attend(scores, mask, query, multiply, position, noise, training)
 
@@ -78,8 +82,7 @@ class ScoredAttention(AttentionMode):
         raise NotImplementedError
 
     def get_config(self):
-        score = keras.saving.serialize_keras_object(self.score)
-        return {**super().get_config(), "score": score}
+        return {**super().get_config(), "score": serialize_part(self.score)}
 
     @classmethod
     def from_config(cls, config):

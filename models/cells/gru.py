@@ -14,7 +14,8 @@ class GRUCell(LoopCell, keras.layers.GRUCell):
     """Keras's own GRU cell, made fit for our loop.
 
     `z = sigmoid(W_z x + U_z h)`, `r = sigmoid(W_r x + U_r h)`,
-    `h' = z * h + (1 - z) * tanh(W x + r * (U h))`, Cho et al. (2014), with a bias in each product.
+    `h' = z * h + (1 - z) * tanh(W x + r * (U h))`, with a bias in each product. Cho et al. (2014)
+    have `U (r * h)`; to reset after the product is Keras's `reset_after`, which GPU kernels run.
 
     Args:
         units: Width of the state.

@@ -47,6 +47,11 @@ class LSTMCell(LoopCell, keras.layers.LSTMCell):
                 "`without_gate` must be 'input', 'forget', 'output' or None. "
                 f"Received: without_gate={without_gate!r}."
             )
+        if "unit_forget_bias" in kwargs:
+            raise ValueError(
+                "`LSTMCell` has no `unit_forget_bias`: say `forget_bias=1.0` or `forget_bias=0.0`. "
+                f"Received: unit_forget_bias={kwargs['unit_forget_bias']!r}."
+            )
         super().__init__(units, **kwargs)
         self.forget_bias = forget_bias
         self.without_gate = removed
@@ -59,14 +64,26 @@ class LSTMCell(LoopCell, keras.layers.LSTMCell):
     def build(self, inputs_shape):
         width = len(self.gates) * self.units
         self.kernel = self.add_weight(
-            shape=(inputs_shape[-1], width), initializer=self.kernel_initializer, name="kernel"
+            shape=(inputs_shape[-1], width),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
         )
         self.recurrent_kernel = self.add_weight(
             shape=(self.units, width),
             initializer=self.recurrent_initializer,
+            regularizer=self.recurrent_regularizer,
+            constraint=self.recurrent_constraint,
             name="recurrent_kernel",
         )
-        self.bias = self.add_weight(shape=(width,), initializer=self._first_bias, name="bias")
+        self.bias = self.add_weight(
+            shape=(width,),
+            initializer=self._first_bias,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+            name="bias",
+        )
 
     def _first_bias(self, shape, dtype=None):
         bias = self.bias_initializer(shape, dtype=dtype)

@@ -9,7 +9,7 @@ from keras import ops
 from pairloom.models.cells.loop_cell import LoopCell
 
 
-class _Width(keras.layers.Layer):
+class _OneStateCell(keras.layers.Layer):
     """A Keras cell with one state: what `keras.layers.RNN` asks of it."""
 
     def __init__(self, units: int, **kwargs):
@@ -25,7 +25,7 @@ class _Width(keras.layers.Layer):
         return {**super().get_config(), "units": self.units}
 
 
-class _Mutant(LoopCell, _Width):
+class _Mutant(LoopCell, _OneStateCell):
     """What the three have in common: an update gate, a reset gate and a candidate.
 
     The input product has a block of `units` for each. In one of them (`plain_block`) the input

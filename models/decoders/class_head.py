@@ -6,14 +6,16 @@ import keras
 from keras import ops
 
 from pairloom.models.attention import AttentionPooling, SoftAttention
-from pairloom.models.memory import Memory
+from pairloom.models.decoders.decoder import Decoder
+from pairloom.models.memory import as_memory
 from pairloom.models.scores import AdditiveScore
+from pairloom.models.shared_parts import SharedParts
 
 CONTEXTS = ("attention", "pooling", "summary")
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class ClassHead(keras.layers.Layer):
+class ClassHead(SharedParts, Decoder):
     """Says how likely each class is: `logits = V [q; c] + b`, the query `q` where there is one.
 
     What `c` is:
@@ -41,6 +43,8 @@ class ClassHead(keras.layers.Layer):
         `"summary"`.
     """
 
+    part_names = ("attention",)
+
     def __init__(
         self,
         classes: int,
@@ -62,6 +66,7 @@ class ClassHead(keras.layers.Layer):
                 "`attention` is for `context='attention'` only. "
                 f"Received: context={context!r}, attention={attention}."
             )
+        self.note_given(attention=attention)
         self.settings = {
             "classes": classes,
             "context": context,
@@ -79,7 +84,7 @@ class ClassHead(keras.layers.Layer):
         self.output_layer = keras.layers.Dense(classes, dtype=policy)
 
     def build(self, memory_shape, query_shape=None):
-        memory_shape = Memory(*memory_shape)
+        memory_shape = as_memory(memory_shape)
         self._check(query_shape)
         width = memory_shape[2 if self.context == "summary" else 0][-1]
         if query_shape is not None:
@@ -91,7 +96,7 @@ class ClassHead(keras.layers.Layer):
         self.output_layer.build((memory_shape.states[0], width))
 
     def call(self, memory, query=None, training=False):
-        memory = Memory(*memory)
+        memory = as_memory(memory)
         self._check(query)
         if self.context == "summary":
             context = memory.summary
@@ -117,10 +122,4 @@ class ClassHead(keras.layers.Layer):
         return (batch, self.settings["classes"]), (batch, 1, time)
 
     def get_config(self):
-        attention = keras.saving.serialize_keras_object(self.attention)
-        return {**super().get_config(), **self.settings, "attention": attention}
-
-    @classmethod
-    def from_config(cls, config):
-        attention = keras.saving.deserialize_keras_object(config.pop("attention"))
-        return cls(**config, attention=attention)
+        return {**super().get_config(), **self.settings}

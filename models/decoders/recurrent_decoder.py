@@ -7,17 +7,19 @@ from keras import ops
 
 from pairloom.models.attention import AttentionMode, make_attention
 from pairloom.models.cells import make_cell
+from pairloom.models.decoders.decoder import Decoder
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.embedding import make_embedding
-from pairloom.models.memory import Memory
+from pairloom.models.memory import Memory, as_memory
 from pairloom.models.product import plain_products, product
 from pairloom.models.recurrence.layer import named_kernels, of_part, state_sizes
 from pairloom.models.recurrence.scan import scan
 from pairloom.models.scores import make_score
+from pairloom.models.shared_parts import SharedParts
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class RecurrentDecoder(keras.layers.Layer):
+class RecurrentDecoder(SharedParts, Decoder):
     """Writes a sequence of ids, one step at a time, looking at a memory.
 
     With `e` the embedding of the last id, `s` the state and `c` the attention's context, a step is
@@ -56,6 +58,9 @@ class RecurrentDecoder(keras.layers.Layer):
         zeros where there is no attention.
     """
 
+    memory_place = 1
+    part_names = ("embedding", "attention")
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -79,8 +84,16 @@ class RecurrentDecoder(keras.layers.Layer):
         super().__init__(**kwargs)
         _check_choice("context", context, ("attention", "every_step", "state"))
         _check_choice("style", style, ("luong", "bahdanau"))
+        if attention is not None and not isinstance(attention, keras.layers.Layer):
+            raise TypeError(
+                "`attention` must be an attention layer, such as `SoftAttention(GeneralScore())`; "
+                f"names go to `mode` and `score`. Received: attention={attention!r}."
+            )
         if layers < 1:
             raise ValueError(f"`layers` must be at least 1. Received: layers={layers}.")
+        self.note_given(embedding=embedding, attention=attention)
+        policy = self.dtype_policy
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
         self.settings = {
             "vocabulary_size": vocabulary_size,
             "units": units,
@@ -93,7 +106,7 @@ class RecurrentDecoder(keras.layers.Layer):
             "heads": heads,
             "style": style,
             "input_feeding": input_feeding,
-            "embedding_units": embedding_units,
+            "embedding_units": self.embedding.output_dim,
             "dropout": dropout,
             "tied": tied,
         }
@@ -101,30 +114,31 @@ class RecurrentDecoder(keras.layers.Layer):
         self.asks_before_the_cell = context == "attention" and style == "bahdanau"
         self.feeds = context == "attention" and input_feeding
         self.units = units
-        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units)
-        self.cells = [make_cell(cell, units) for _ in range(layers)]
+        self.cells = [make_cell(cell, units, dtype=policy) for _ in range(layers)]
         self.attention: AttentionMode | None = None
-        self.given_attention = attention is not None
         self.feature_units = units
         if context == "attention":
-            scored = make_score(score, units)
-            self.attention = attention or make_attention(mode, scored, units, window, heads)
+            self.attention = attention or make_attention(
+                mode, make_score(score, units, dtype=policy), units, window, heads, dtype=policy
+            )
             self.feature_units = self.embedding.output_dim if tied else units
         elif tied and units != self.embedding.output_dim:
             raise ValueError(
                 "Without attention, `tied` needs `units` equal to `embedding_units`. "
                 f"Received: units={units}, embedding_units={self.embedding.output_dim}."
             )
-        self.dropout = keras.layers.Dropout(dropout)
-        self.output_layer = OutputLayer(vocabulary_size, self.embedding if tied else None)
+        self.dropout = keras.layers.Dropout(dropout, dtype=policy)
+        self.output_layer = OutputLayer(
+            vocabulary_size, self.embedding if tied else None, dtype=policy
+        )
 
     def build(self, ids_shape, memory_shape):
-        memory_shape = Memory(*memory_shape)
+        memory_shape = as_memory(memory_shape)
         memory_units, summary_units = memory_shape.states[-1], memory_shape.summary[-1]
         if not self.embedding.built:
             self.embedding.build(ids_shape)
         state_width = sum(sum(state_sizes(cell)) for cell in self.cells)
-        self.bridge = keras.layers.Dense(state_width, activation="tanh")
+        self.bridge = keras.layers.Dense(state_width, activation="tanh", dtype=self.dtype_policy)
         self.bridge.build((None, summary_units))
         width = self.embedding.output_dim
         width += summary_units if self.context == "every_step" else 0
@@ -134,7 +148,8 @@ class RecurrentDecoder(keras.layers.Layer):
             cell.build((None, width))
             width = self.units
         if self.attention is not None:
-            self.attention.build((None, None, self.units), (None, None, memory_units))
+            if not self.attention.built:
+                self.attention.build((None, None, self.units), (None, None, memory_units))
             self.readout = self.add_weight(
                 shape=(memory_units + self.units, self.feature_units),
                 initializer="glorot_uniform",
@@ -152,6 +167,7 @@ class RecurrentDecoder(keras.layers.Layer):
 
     def prepare(self, memory: Memory) -> Memory:
         """Fills in what the attention makes of the memory once for all steps."""
+        memory = self._taken(memory)
         if self.attention is None:
             return memory
         return memory._replace(keys=self.attention.keys(memory.states))
@@ -327,15 +343,12 @@ class RecurrentDecoder(keras.layers.Layer):
     def _read_out(self, seen):
         return seen if self.attention is None else ops.tanh(product(seen, self.readout))
 
-    def get_config(self):
-        given = self.attention if self.given_attention else None
-        attention = keras.saving.serialize_keras_object(given)
-        return {**super().get_config(), **self.settings, "attention": attention}
+    def compute_output_shape(self, ids_shape, memory_shape):
+        memory_time = as_memory(memory_shape).mask[1]
+        return (*ids_shape, self.settings["vocabulary_size"]), (*ids_shape, memory_time)
 
-    @classmethod
-    def from_config(cls, config):
-        attention = keras.saving.deserialize_keras_object(config.pop("attention"))
-        return cls(**config, attention=attention)
+    def get_config(self):
+        return {**super().get_config(), **self.settings}
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -5,14 +5,16 @@ from typing import Any
 import keras
 from keras import ops
 
+from pairloom.models.decoders.decoder import Decoder
 from pairloom.models.decoders.output_layer import OutputLayer
-from pairloom.models.memory import Memory
+from pairloom.models.memory import Memory, as_memory
+from pairloom.models.shared_parts import SharedParts
 from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
 from pairloom.models.transformer.block import make_norm
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class TransformerDecoder(keras.layers.Layer):
+class TransformerDecoder(SharedParts, Decoder):
     """Writes a sequence of ids, every position looking at those before it and at a memory.
 
     `x = sqrt(units) e(ids) + PE`, then `layers` blocks of causal self-attention, attention to the
@@ -41,6 +43,9 @@ class TransformerDecoder(keras.layers.Layer):
         blocks would be blurred.
     """
 
+    memory_place = 1
+    part_names = ("embedding",)
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -66,20 +71,25 @@ class TransformerDecoder(keras.layers.Layer):
             "tied": tied,
         }
         self.units = self.feature_units = units
-        self.embedding = embedding_of_width(vocabulary_size, units, embedding)
+        self.note_given(embedding=embedding)
+        policy = self.dtype_policy
+        self.embedding = embedding_of_width(vocabulary_size, units, embedding, dtype=policy)
         self.blocks = [
-            TransformerBlock(units, heads, feed_forward, dropout, cross=True) for _ in range(layers)
+            TransformerBlock(units, heads, feed_forward, dropout, cross=True, dtype=policy)
+            for _ in range(layers)
         ]
-        self.norm = make_norm()
-        self.dropout = keras.layers.Dropout(dropout)
-        self.output_layer = OutputLayer(vocabulary_size, self.embedding if tied else None)
+        self.norm = make_norm(policy)
+        self.dropout = keras.layers.Dropout(dropout, dtype=policy)
+        self.output_layer = OutputLayer(
+            vocabulary_size, self.embedding if tied else None, dtype=policy
+        )
 
     def build(self, ids_shape, memory_shape):
         if not self.embedding.built:
             self.embedding.build(ids_shape)
         shape = (None, None, self.units)
         for block in self.blocks:
-            block.build(shape, (None, None, Memory(*memory_shape).states[-1]))
+            block.build(shape, (None, None, as_memory(memory_shape).states[-1]))
         self.norm.build(shape)
         self.output_layer.build((None, self.feature_units))
 
@@ -93,6 +103,7 @@ class TransformerDecoder(keras.layers.Layer):
 
     def features(self, ids, memory: Memory, training: bool = False):
         """What the output layer sees: `(batch, time, feature_units)`, and the weights."""
+        memory = as_memory(memory)
         hidden = self.dropout(embed(self.embedding, ids), training=training)
         weights = []
         for block in self.blocks:
@@ -104,6 +115,7 @@ class TransformerDecoder(keras.layers.Layer):
 
     def prepare(self, memory: Memory) -> Memory:
         """Fills in every block's keys and values of the memory, once for all steps."""
+        memory = self._taken(memory)
         keys = tuple(block.keys(memory.states) for block in self.blocks)
         return memory._replace(keys=keys)
 
@@ -138,7 +150,7 @@ class TransformerDecoder(keras.layers.Layer):
         return self.logits(self.norm(hidden)), {"past": pasts}, _aligned(weights)
 
     def compute_output_shape(self, ids_shape, memory_shape):
-        memory_time = Memory(*memory_shape).mask[1]
+        memory_time = as_memory(memory_shape).mask[1]
         return (*ids_shape, self.settings["vocabulary_size"]), (*ids_shape, memory_time)
 
     def get_config(self):

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import keras
 
-from pairloom.models.memory import Memory
+from pairloom.models.decoders.decoder import Decoder
+from pairloom.models.memory import as_memory
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class VectorDecoder(keras.layers.Layer):
+class VectorDecoder(Decoder):
     """Makes a vector of a memory's summary: the decoder of an autoencoder.
 
     `y = f(W_n g(... g(W_1 s + b_1) ...) + b_n)` with `s` the summary. It mirrors a
@@ -49,19 +50,19 @@ class VectorDecoder(keras.layers.Layer):
         self.dense.append(keras.layers.Dense(width, output_activation, dtype=policy))
 
     def build(self, memory_shape):
-        shape = Memory(*memory_shape).summary
+        shape = as_memory(memory_shape).summary
         for dense in self.dense:
             dense.build(shape)
             shape = (shape[0], dense.units)
 
     def call(self, memory):
-        vector = Memory(*memory).summary
+        vector = as_memory(memory).summary
         for dense in self.dense:
             vector = dense(vector)
         return vector
 
     def compute_output_shape(self, memory_shape):
-        return Memory(*memory_shape).summary[0], self.settings["width"]
+        return as_memory(memory_shape).summary[0], self.settings["width"]
 
     def get_config(self):
         return {**super().get_config(), **self.settings}

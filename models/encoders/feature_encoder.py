@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from pairloom.models.encoders.encoder import Encoder
+from pairloom.models.encoders.masked_mean import masked_mean
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
 
@@ -30,6 +31,8 @@ class FeatureEncoder(Encoder):
         features: `(batch, time, width)`, or `(batch, width)`, which counts as a time of 1.
         features_mask: `(batch, time)`, True where there is something; None: everywhere. Of single
             vectors there is none.
+        mask: The same, under the name by which Keras hands on the mask of a layer before, such as
+            `Embedding(mask_zero=True)`.
 
     Returns:
         A `Memory`: states `(batch, time, units)` with zeros where masked, mask `(batch, time)`. The
@@ -67,7 +70,7 @@ class FeatureEncoder(Encoder):
         if cell is not None:
             self.stack = RecurrentStack(units, cell, layers, bidirectional, dropout, dtype=policy)
 
-    def build(self, features_shape, features_mask_shape=None):
+    def build(self, features_shape, features_mask_shape=None, mask_shape=None):
         if len(features_shape) not in (2, 3):
             raise ValueError(
                 "`features` must be of shape (batch, time, width) or (batch, width). "
@@ -79,10 +82,10 @@ class FeatureEncoder(Encoder):
         if self.stack is not None:
             self.stack.build((None, None, self.units))
 
-    def call(self, features, features_mask=None, training=False):
+    def call(self, features, features_mask=None, mask=None, training=False):
         single = len(features.shape) == 2
         states = ops.expand_dims(features, 1) if single else features
-        mask = features_mask
+        mask = mask if features_mask is None else features_mask
         if mask is None or single:
             mask = ops.ones(ops.shape(states)[:2], dtype="bool")
         for dense in self.dense:
@@ -91,13 +94,13 @@ class FeatureEncoder(Encoder):
             states, summary, _, inner = self.stack(states, inputs_mask=mask, training=training)
             return Memory(states, mask, summary, inner=inner)
         states = states * ops.cast(mask, states.dtype)[..., None]
-        # Half precision cannot count far.
-        here = ops.cast(mask, keras.backend.result_type(states.dtype, "float32"))
-        shares = here / ops.maximum(ops.sum(here, axis=1, keepdims=True), 1.0)
-        summary = ops.sum(states * ops.cast(shares, states.dtype)[..., None], axis=1)
-        return Memory(states, mask, summary)
+        return Memory(states, mask, masked_mean(states, mask))
 
-    def compute_output_shape(self, features_shape, features_mask_shape=None):
+    def compute_mask(self, features, previous_mask=None):
+        """The memory has its own."""
+        return None
+
+    def compute_output_shape(self, features_shape, features_mask_shape=None, mask_shape=None):
         batch = features_shape[0]
         time = 1 if len(features_shape) == 2 else features_shape[1]
         states = (batch, time, self.units)

@@ -10,10 +10,11 @@ from pairloom.models.embedding import make_embedding
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.shared_parts import SharedParts
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class HierarchicalEncoder(Encoder):
+class HierarchicalEncoder(SharedParts, Encoder):
     """Reads the words of each sentence, and then the sentences.
 
     `h_ij = RNN(e(w_ij))` over the words of sentence i, `s_i = pool_j(h_ij)`, `h_i = RNN(s_i)` over
@@ -44,6 +45,8 @@ class HierarchicalEncoder(Encoder):
         `sentences * words`, sentence after sentence, and inner is empty.
     """
 
+    part_names = ("embedding",)
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -70,17 +73,18 @@ class HierarchicalEncoder(Encoder):
             "bidirectional": bidirectional,
             "dropout": dropout,
         }
+        self.note_given(embedding=embedding)
+        policy = self.dtype_policy
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
         self.settings = {
             "vocabulary_size": vocabulary_size,
             **stack,
-            "embedding_units": embedding_units,
+            "embedding_units": self.embedding.output_dim,
             "pooling": pooling,
             "words": words,
         }
         self.units = units
         self.words = words
-        policy = self.dtype_policy
-        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
         self.word_level = RecurrentStack(**stack, dtype=policy)
         self.pooling = AttentionPooling(units, dtype=policy) if pooling == "attention" else None
         self.sentence_level = RecurrentStack(**stack, dtype=policy)

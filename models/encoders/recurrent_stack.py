@@ -94,6 +94,10 @@ class RecurrentStack(Encoder):
         last = ops.concatenate(states[:: self.recurrences[-1].state_count], -1)
         return outputs, ops.concatenate(states, -1), last, inner[0] if inner else ()
 
+    def compute_mask(self, inputs, previous_mask=None):
+        """An output for every input."""
+        return previous_mask
+
     def compute_output_shape(self, inputs_shape, inputs_mask_shape=None):
         batch = inputs_shape[0]
         outputs = (*inputs_shape[:2], self.units)

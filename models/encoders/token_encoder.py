@@ -9,10 +9,11 @@ from pairloom.models.embedding import make_embedding
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.shared_parts import SharedParts
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class TokenEncoder(Encoder):
+class TokenEncoder(SharedParts, Encoder):
     """Embeds ids and runs recurrent layers over them, in one or both directions.
 
     Args:
@@ -37,6 +38,8 @@ class TokenEncoder(Encoder):
         cell's states. With `"lstmn"`, `inner` is what each position attended to.
     """
 
+    part_names = ("embedding",)
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -59,14 +62,15 @@ class TokenEncoder(Encoder):
             "backwards": backwards,
             "dropout": dropout,
         }
+        self.note_given(embedding=embedding)
+        policy = self.dtype_policy
+        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
         self.settings = {
             "vocabulary_size": vocabulary_size,
             **stack,
-            "embedding_units": embedding_units,
+            "embedding_units": self.embedding.output_dim,
         }
         self.units = units
-        policy = self.dtype_policy
-        self.embedding = embedding or make_embedding(vocabulary_size, embedding_units, dtype=policy)
         self.stack = RecurrentStack(**stack, dtype=policy)
 
     def build(self, ids_shape):

@@ -4,13 +4,15 @@ import keras
 from keras import ops
 
 from pairloom.models.encoders.encoder import Encoder
+from pairloom.models.encoders.masked_mean import masked_mean
 from pairloom.models.memory import Memory
+from pairloom.models.shared_parts import SharedParts
 from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
 from pairloom.models.transformer.block import make_norm
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class TransformerEncoder(Encoder):
+class TransformerEncoder(SharedParts, Encoder):
     """Embeds ids with their places and lets every position look at every other.
 
     `x = sqrt(units) e(ids) + PE`, then `layers` blocks of self-attention and a network for each
@@ -33,6 +35,8 @@ class TransformerEncoder(Encoder):
         A `Memory`: states `(batch, time, units)`, zeros where there is nothing, mask
         `(batch, time)`, and as summary the mean of the states, `(batch, units)`.
     """
+
+    part_names = ("embedding",)
 
     def __init__(
         self,
@@ -57,10 +61,15 @@ class TransformerEncoder(Encoder):
             "dropout": dropout,
         }
         self.units = units
-        self.embedding = embedding_of_width(vocabulary_size, units, embedding)
-        self.blocks = [TransformerBlock(units, heads, feed_forward, dropout) for _ in range(layers)]
-        self.norm = make_norm()
-        self.dropout = keras.layers.Dropout(dropout)
+        self.note_given(embedding=embedding)
+        policy = self.dtype_policy
+        self.embedding = embedding_of_width(vocabulary_size, units, embedding, dtype=policy)
+        self.blocks = [
+            TransformerBlock(units, heads, feed_forward, dropout, dtype=policy)
+            for _ in range(layers)
+        ]
+        self.norm = make_norm(policy)
+        self.dropout = keras.layers.Dropout(dropout, dtype=policy)
 
     def build(self, ids_shape):
         if not self.embedding.built:
@@ -77,7 +86,7 @@ class TransformerEncoder(Encoder):
             hidden, _ = block(hidden, inputs_mask=mask, training=training)
         here = ops.cast(mask, hidden.dtype)[..., None]
         states = self.norm(hidden) * here
-        return Memory(states, mask, _mean(states, mask))
+        return Memory(states, mask, masked_mean(states, mask))
 
     def compute_output_shape(self, ids_shape):
         units = self.units
@@ -85,11 +94,3 @@ class TransformerEncoder(Encoder):
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
-
-
-def _mean(states, mask):
-    """Over the positions where there is something; zeros where there are none."""
-    # Sums of many positions leave half precision's range or lose its digits.
-    count = ops.sum(ops.cast(mask, "float32"), 1)[:, None]
-    total = ops.sum(ops.cast(states, "float32"), 1)
-    return ops.cast(total / ops.maximum(count, 1.0), states.dtype)

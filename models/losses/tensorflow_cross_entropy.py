@@ -26,6 +26,15 @@ def projected_cross_entropy(
     Returns:
         `(rows,)` in float32.
     """
+    # Variables too become tensors, for a written gradient takes nothing else.
+    features, table, bias, labels = (
+        tf.convert_to_tensor(given) for given in (features, table, bias, labels)
+    )
+    if features.shape.rank not in (2, None):
+        raise ValueError(
+            "`features` must be `(rows, units)`: reshape, or take the real positions by "
+            f"`tf.boolean_mask`. Received: shape={tuple(features.shape)}."
+        )
     loss = _cross_entropy(features, table, bias, labels)
     if not label_smoothing:
         return loss

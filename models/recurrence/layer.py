@@ -39,6 +39,8 @@ class Recurrence(keras.layers.Layer):
     Call arguments:
         inputs: `(batch, time, width)`.
         inputs_mask: `(batch, time)`, True where there is something. A masked step changes no state.
+        mask: The same, under the name by which Keras hands on the mask of a layer before, such as
+            `Embedding(mask_zero=True)`.
 
     Returns:
         `(outputs, states)`: `(batch, time, units)` with zeros where masked, both directions side
@@ -47,22 +49,33 @@ class Recurrence(keras.layers.Layer):
 
     def __init__(self, cell, backward_cell=None, backwards: bool = False, **kwargs):
         super().__init__(**kwargs)
+        for one in (cell, backward_cell):
+            if one is not None and not hasattr(one, "stepper"):
+                raise TypeError(
+                    "`Recurrence` runs pairloom's cells, such as `GRUCell(256)` of "
+                    "pairloom.models; others run in `keras.layers.RNN`. "
+                    f"Received: {type(one).__module__}.{type(one).__name__}."
+                )
         self.cell = cell
         self.backward_cell = backward_cell
         self.backwards = backwards
 
-    def build(self, inputs_shape, inputs_mask_shape=None):
+    def build(self, inputs_shape, inputs_mask_shape=None, mask_shape=None):
         for cell in filter(None, (self.cell, self.backward_cell)):
             if not cell.built:
                 cell.build(inputs_shape)
 
-    def call(self, inputs, inputs_mask=None):
-        mask = inputs_mask
+    def call(self, inputs, inputs_mask=None, mask=None):
+        mask = mask if inputs_mask is None else inputs_mask
         if mask is None:
             mask = ops.ones(ops.shape(inputs)[:2], dtype="bool")
         run = self._fused if _fused_kernels_serve(self.cell) else self._looped
         outputs, states = run(inputs, mask)
         return outputs * ops.cast(mask, outputs.dtype)[..., None], states
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """An output for every input."""
+        return previous_mask
 
     @property
     def state_count(self) -> int:

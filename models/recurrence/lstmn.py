@@ -23,6 +23,8 @@ class LSTMN(keras.layers.Layer):
     Call arguments:
         inputs: `(batch, time, width)`.
         inputs_mask: `(batch, time)`, True where there is something. A masked step changes nothing.
+        mask: The same, under the name by which Keras hands on the mask of a layer before, such as
+            `Embedding(mask_zero=True)`.
 
     Returns:
         `(outputs, states, weights)`: `(batch, time, units)` with zeros where masked, the last
@@ -36,7 +38,7 @@ class LSTMN(keras.layers.Layer):
         self.units = units
         self.state_count = 2
 
-    def build(self, inputs_shape, inputs_mask_shape=None):
+    def build(self, inputs_shape, inputs_mask_shape=None, mask_shape=None):
         width, units = inputs_shape[-1], self.units
 
         def add(name, shape, initializer="glorot_uniform"):
@@ -50,10 +52,10 @@ class LSTMN(keras.layers.Layer):
         self.v = add("v", (units, 1))
         self.bias = add("bias", (5 * units,), _forget_bias_of_one)
 
-    def call(self, inputs, inputs_mask=None):
+    def call(self, inputs, inputs_mask=None, mask=None):
         batch, time = ops.shape(inputs)[:2]
         dtype, units = inputs.dtype, self.units
-        mask = inputs_mask
+        mask = mask if inputs_mask is None else inputs_mask
         if mask is None:
             mask = ops.ones((batch, time), dtype="bool")
         projected = ops.transpose(product(inputs, self.kernel, self.bias), (1, 0, 2))
@@ -103,7 +105,11 @@ class LSTMN(keras.layers.Layer):
         outputs = ops.transpose(outputs, (1, 0, 2))
         return outputs, ops.split(last, 2, axis=-1), ops.transpose(weights, (1, 0, 2))
 
-    def compute_output_shape(self, inputs_shape, inputs_mask_shape=None):
+    def compute_mask(self, inputs, previous_mask=None):
+        """An output for every input."""
+        return previous_mask
+
+    def compute_output_shape(self, inputs_shape, inputs_mask_shape=None, mask_shape=None):
         batch, time = inputs_shape[:2]
         state = (batch, self.units)
         return (batch, time, self.units), [state, state], (batch, time, time)

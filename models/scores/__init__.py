@@ -11,13 +11,13 @@ from pairloom.models.scores.general import GeneralScore
 from pairloom.models.scores.location import LocationScore
 from pairloom.models.scores.scaled_dot import ScaledDotScore
 
-# Each made from the width of the queries.
-SCORES: dict[str, Callable[[int], keras.layers.Layer]] = {
+# Each made from the width of the queries, and what every Keras layer takes.
+SCORES: dict[str, Callable[..., keras.layers.Layer]] = {
     "additive": AdditiveScore,
-    "cosine": lambda units: CosineScore(),
-    "dot": lambda units: DotScore(),
-    "general": lambda units: GeneralScore(),
-    "location": lambda units: LocationScore(),
+    "cosine": lambda units, **kwargs: CosineScore(**kwargs),
+    "dot": lambda units, **kwargs: DotScore(**kwargs),
+    "general": lambda units, **kwargs: GeneralScore(**kwargs),
+    "location": lambda units, **kwargs: LocationScore(**kwargs),
     "scaled_dot": ScaledDotScore,
 }
 
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 
-def make_score(name: str, units: int) -> keras.layers.Layer:
+def make_score(name: str, units: int, **kwargs) -> keras.layers.Layer:
     """The score of that name, as recipes write it."""
     if name not in SCORES:
         raise ValueError(f"`score` must be one of {sorted(SCORES)}. Received: score={name!r}.")
-    return SCORES[name](units)
+    return SCORES[name](units, **kwargs)

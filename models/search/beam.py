@@ -7,10 +7,10 @@ import tensorflow as tf
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
 from pairloom.models.search.finished import Finished, add_cut_off, add_finished, none_finished
-from pairloom.models.search.group import keep_active, shape_invariants
+from pairloom.models.search.group import keep_active, prepared, shape_invariants
 from pairloom.models.search.hypotheses import NEVER, Hypotheses, length_factor
 from pairloom.models.search.log_sum import log_sum
-from pairloom.models.search.top_ids import top_id, top_ids
+from pairloom.models.search.top_ids import top_ids
 from pairloom.models.search.trail import Trail, empty_trail, trace_back, write_step
 
 
@@ -56,7 +56,8 @@ def beam_search(
 
     `min_length`, `no_repeat_ngrams` and `prefix` decide what may be written, never how likely it
     is: `log P` is the decoder's own. The prefix comes before the other two, and where nothing else
-    is left, a hypothesis may end, even before `min_length`.
+    is left, a hypothesis may end, even before `min_length`. Padding (id 0) and the begin id are
+    never written but by a prefix.
 
     Args:
         decoder: Has `prepare(memory)`, `initial_state(memory, beams)` and
@@ -91,12 +92,13 @@ def beam_search(
         )
     constraints = Constraints(
         end_id=end_id,
+        begin_id=begin_id,
         min_length=min_length,
         no_repeat_ngrams=no_repeat_ngrams,
         prefix=prefix,
         max_length=max_length,
     )
-    memory = decoder.prepare(memory)
+    memory = prepared(decoder, memory)
     batch, memory_time = tf.unstack(tf.shape(memory.mask))
     max_length = tf.convert_to_tensor(max_length, tf.int32)
     longest = length_factor(max_length, length_penalty)
@@ -139,7 +141,7 @@ def beam_search(
         # Each beam ends in one way only, so among twice the beams enough go on.
         width = min(2 * beams, logits.shape[-1])
         best, best_ids = top_ids(allowed, width)
-        likely = top_id(logits) if constraints else best_ids[..., 0]
+        likely = constraints.likeliest(logits, best_ids[..., 0])
         totals = loop.log_probability - log_sum(logits, likely)
         candidates = tf.reshape(best + totals[..., None], [-1, beams * width])
         values, indices = tf.math.top_k(candidates, min(2, width) * beams)

@@ -5,16 +5,19 @@ from typing import Any
 import tensorflow as tf
 
 from pairloom.models.search.hypotheses import NEVER
+from pairloom.models.search.top_ids import top_id
 
 
 class Constraints:
     """Bars ids from a step of a search. What is not asked for adds nothing to the graph.
 
-    The prefix comes before the others: what it forces is never barred. Where nothing else is
-    left, the end id is possible, even before `min_length`.
+    Padding (0) and the begin id are always barred, but where one of them is the end id too. The
+    prefix comes before the others: what it forces is never barred. Where nothing else is left, the
+    end id is possible, even before `min_length`.
 
     Args:
         end_id: What ends a hypothesis.
+        begin_id: What the decoder is fed first.
         min_length: The end id is barred before, which counts itself; 0 is off.
         no_repeat_ngrams: So many ids in a row never occur twice in a hypothesis; 0 is off.
         prefix: `(batch, prefix_time)`, the ids that hypotheses begin with; 0 forces nothing.
@@ -25,6 +28,7 @@ class Constraints:
         self,
         *,
         end_id: int,
+        begin_id: int = 2,
         min_length: int = 0,
         no_repeat_ngrams: int = 0,
         prefix: Any = None,
@@ -47,11 +51,14 @@ class Constraints:
             # The last column, which forces nothing, stands for every step behind the prefix.
             prefix = tf.pad(prefix, [[0, 0], [0, 1]])
         self._end_id = end_id
+        self._never = sorted({0, begin_id} - {end_id})
         self._min_length = min_length
         self._ngrams = no_repeat_ngrams
         self._prefix = prefix
 
-    def __bool__(self) -> bool:
+    @property
+    def _asked(self) -> bool:
+        """Whether more is barred than what always is."""
         return bool(self._min_length or self._ngrams or self._prefix is not None)
 
     def begin(self, batch: tf.Tensor, beams: int) -> Any:
@@ -71,15 +78,16 @@ class Constraints:
             active: `(active,)`, the sentences' rows in the batch.
             seen: What `begin` and `extend` gave.
         """
-        if not self:
-            return logits
         every_id = tf.range(tf.shape(logits)[-1])
         is_end = tf.equal(every_id, self._end_id)
-        allowed = logits
+        barred = tf.reduce_any(tf.equal(every_id[:, None], self._never), -1)
+        if self._min_length:
+            barred |= (t + 1 < self._min_length) & is_end
+        allowed = logits + tf.where(barred, NEVER, 0.0)
+        if not self._asked:
+            return allowed
         if self._ngrams:
             allowed = _bar_repeats(allowed, seen, self._ngrams)
-        if self._min_length:
-            allowed = tf.where((t + 1 < self._min_length) & is_end, NEVER, allowed)
         if self._prefix is not None:
             column = self._prefix[:, tf.minimum(t, tf.shape(self._prefix)[1] - 1)]
             forced = tf.gather(column, active)[:, None, None]
@@ -87,6 +95,23 @@ class Constraints:
             allowed = tf.where(tf.equal(forced, 0), allowed, alone)
         nothing_left = tf.equal(tf.reduce_max(allowed, -1, keepdims=True), NEVER)
         return tf.where(nothing_left & is_end, logits, allowed)
+
+    def likeliest(self, logits: tf.Tensor, best: tf.Tensor) -> tf.Tensor:
+        """The id of the largest of `logits`, barred or not.
+
+        Args:
+            logits: `(active, beams, vocabulary_size)`.
+            best: `(active, beams)`, the likeliest id that is not barred.
+        """
+        if self._asked:
+            return top_id(logits)
+        # Where so few are barred, no second look at the whole vocabulary is needed.
+        size = logits.shape[-1] or max(self._never, default=0) + 1
+        ids = [best, *(tf.fill(tf.shape(best), i) for i in self._never if i < size)]
+        candidates = tf.stack(ids, -1)
+        return tf.gather(
+            candidates, top_id(tf.gather(logits, candidates, batch_dims=2)), batch_dims=2
+        )
 
 
 def _bar_repeats(logits: tf.Tensor, seen: tf.Tensor, size: int) -> tf.Tensor:

@@ -47,6 +47,7 @@ def greedy_search(
         lambda logits, t, active: top_id(logits),
         Constraints(
             end_id=end_id,
+            begin_id=begin_id,
             min_length=min_length,
             no_repeat_ngrams=no_repeat_ngrams,
             prefix=prefix,

@@ -5,6 +5,13 @@ from typing import Any
 import tensorflow as tf
 
 
+def prepared(decoder: Any, memory: Any) -> Any:
+    """What `decoder` makes of `memory` before the first step, all of it tensors."""
+    # A part may be left out.
+    memory = tf.nest.map_structure(lambda x: x if x is None else tf.convert_to_tensor(x), memory)
+    return decoder.prepare(memory)
+
+
 def keep_active(keep: tf.Tensor, group: Any) -> Any:
     """Takes the rows of every tensor in `group` where `keep (active,)` is True."""
 

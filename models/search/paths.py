@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
-from pairloom.models.search.group import keep_active, shape_invariants
+from pairloom.models.search.group import keep_active, prepared, shape_invariants
 from pairloom.models.search.hypotheses import Hypotheses
 from pairloom.models.search.log_sum import log_sum
 from pairloom.models.search.top_ids import top_id
@@ -45,7 +45,7 @@ def follow_paths(
     Returns:
         `Hypotheses` of `paths` for each input, with log probabilities for scores.
     """
-    memory = decoder.prepare(memory)
+    memory = prepared(decoder, memory)
     batch, memory_time = tf.unstack(tf.shape(memory.mask))
     max_length = tf.convert_to_tensor(max_length, tf.int32)
 
@@ -54,8 +54,10 @@ def follow_paths(
         all_ids, all_weights, log_probability = history
         logits, state, weights = decoder.step(fed, state, group_memory)
         logits = tf.cast(logits, tf.float32)
-        ids = choose(constraints.bar(logits, t, active, seen), t, active)
-        gained = tf.gather(logits, ids, batch_dims=2) - log_sum(logits, top_id(logits))
+        allowed = constraints.bar(logits, t, active, seen)
+        ids = choose(allowed, t, active)
+        likely = constraints.likeliest(logits, top_id(allowed))
+        gained = tf.gather(logits, ids, batch_dims=2) - log_sum(logits, likely)
 
         ids = tf.where(ended, 0, ids)
         where = tf.stack([active, tf.fill(tf.shape(active), t)], 1)

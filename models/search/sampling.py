@@ -63,7 +63,7 @@ def sample(
         probability that the decoder gives, whatever the temperature, `top_k` and `top_p`.
     """
     _check(count=count, temperature=temperature, top_k=top_k, top_p=top_p)
-    noise = _noise(seed, tf.shape(memory.mask)[0], count, max_length)
+    noise = _noise(seed, tf.shape(memory[0])[0], count, max_length)
 
     def choose(logits, t, active):
         return _draw(logits, tf.gather(noise[t], active), temperature, top_k, top_p)
@@ -74,6 +74,7 @@ def sample(
         choose,
         Constraints(
             end_id=end_id,
+            begin_id=begin_id,
             min_length=min_length,
             no_repeat_ngrams=no_repeat_ngrams,
             prefix=prefix,

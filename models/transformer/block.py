@@ -55,13 +55,17 @@ class TransformerBlock(keras.layers.Layer):
             "cross": cross,
         }
         self.heads = heads
-        self.self_norm = make_norm()
-        self.self_attention = MultiHeadAttention(heads, units)
-        self.cross_norm: Any = make_norm() if cross else None
-        self.cross_attention: Any = MultiHeadAttention(heads, units, units) if cross else None
-        self.feed_norm = make_norm()
-        self.feed_forward = FeedForward(feed_forward)
-        self.dropout = keras.layers.Dropout(dropout)
+        policy = self.dtype_policy
+        self.self_norm = make_norm(policy)
+        self.self_attention = MultiHeadAttention(heads, units, dtype=policy)
+        self.cross_norm: Any = None
+        self.cross_attention: Any = None
+        if cross:
+            self.cross_norm = make_norm(policy)
+            self.cross_attention = MultiHeadAttention(heads, units, units, dtype=policy)
+        self.feed_norm = make_norm(policy)
+        self.feed_forward = FeedForward(feed_forward, dtype=policy)
+        self.dropout = keras.layers.Dropout(dropout, dtype=policy)
 
     def build(self, inputs_shape, memory_shape=None, **other_shapes):
         self.self_norm.build(inputs_shape)
@@ -145,6 +149,6 @@ class TransformerBlock(keras.layers.Layer):
         return {**super().get_config(), **self.settings}
 
 
-def make_norm() -> keras.layers.Layer:
+def make_norm(policy: Any) -> keras.layers.Layer:
     """Mean 0 and variance 1 over the width, Ba et al. (2016); in float32 under every policy."""
-    return keras.layers.LayerNormalization(epsilon=1e-6)
+    return keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy)

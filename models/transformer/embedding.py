@@ -10,7 +10,7 @@ from pairloom.models.positions import sinusoids
 
 
 def embedding_of_width(
-    vocabulary_size: int, units: int, embedding: keras.layers.Embedding | None
+    vocabulary_size: int, units: int, embedding: keras.layers.Embedding | None, **kwargs
 ) -> keras.layers.Embedding:
     """The given embedding, or a new one; nothing is between it and the blocks, so it must fit."""
     if embedding is not None and embedding.output_dim != units:
@@ -18,7 +18,7 @@ def embedding_of_width(
             "A Transformer's embedding must be as wide as its `units`. "
             f"Received: units={units}, an embedding of width {embedding.output_dim}."
         )
-    return embedding or make_embedding(vocabulary_size, units)
+    return embedding or make_embedding(vocabulary_size, units, **kwargs)
 
 
 def embed(embedding: keras.layers.Embedding, ids: Any, offset: Any = 0) -> Any:

@@ -62,6 +62,32 @@ def test_padding_never_changes_the_context(predictive):
     np.testing.assert_allclose(longer[..., :9], weights, atol=1e-6)
 
 
+# Left padding, gaps, and a row with nothing.
+GAPS = np.array([[0, 0, 0, 0, 1, 1, 1, 1, 1], [1, 0, 0, 1, 1, 0, 0, 1, 0], [0] * 9], bool)
+
+
+@pytest.mark.parametrize("window", [1, 2])
+@pytest.mark.parametrize("predictive", [False, True])
+def test_places_are_counted_over_gaps(window, predictive):
+    attention = LocalAttention(DotScore(), window, predictive)
+    context, weights = attention(QUERY, MEMORY, memory_mask=GAPS)
+    for b, i in np.ndindex(2, 4):
+        there = np.flatnonzero(GAPS[b])
+        place = min(i, len(there) - 1)
+        if predictive:
+            w, v = np.array(attention.place_kernel), np.array(attention.place_vector)[:, 0]
+            place = len(there) / (1 + np.exp(-(v @ np.tanh(QUERY[b, i] @ w))))
+        distance = np.arange(len(there)) - place
+        given = MEMORY[b][there]
+        expected = softmax_within(given @ QUERY[b, i], np.abs(distance) <= window)
+        if predictive:
+            expected = expected * np.exp(-(distance**2) / (2 * (window / 2) ** 2))
+        np.testing.assert_allclose(weights[b, i][GAPS[b]], expected, atol=1e-5)
+        np.testing.assert_array_equal(weights[b, i][~GAPS[b]], 0.0)
+        np.testing.assert_allclose(context[b, i], expected @ given, atol=1e-5)
+    np.testing.assert_array_equal(weights[2], 0.0)
+
+
 @pytest.mark.parametrize("predictive", [False, True])
 def test_gradients_are_finite_and_reach_every_weight(predictive, gradients):
     attention = LocalAttention(GeneralScore(), 3, predictive)

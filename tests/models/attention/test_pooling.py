@@ -68,3 +68,19 @@ def test_without_a_mask_everything_is_there():
 def test_a_width_is_at_least_one():
     with pytest.raises(ValueError, match="`units` must be at least 1. Received: units=0"):
         AttentionPooling(0)
+
+
+def test_the_mask_of_an_embedding_is_taken():
+    ids = np.array([[3, 4, 0, 0], [5, 0, 0, 0]])
+    embedding = keras.layers.Embedding(6, 6, mask_zero=True)
+    layer = AttentionPooling(5)
+    _, weights = layer(embedding(ids))
+    expected = layer(embedding(ids), memory_mask=ids != 0)[1]
+    weights = keras.ops.convert_to_numpy(weights)
+    np.testing.assert_allclose(weights, keras.ops.convert_to_numpy(expected), atol=1e-6)
+    assert not weights[ids == 0].any()
+
+
+def test_a_memory_of_two_axes_is_refused():
+    with pytest.raises(ValueError, match=r"at least three axes.*Received: memory \(5, 4\)"):
+        AttentionPooling(3)(np.ones((5, 4), "float32"))

@@ -1,9 +1,19 @@
+import re
+import warnings
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
-from pairloom.models import AdditiveScore, GeneralScore, SoftAttention
+from pairloom.models import (
+    AdditiveScore,
+    GeneralScore,
+    HardAttention,
+    LocalAttention,
+    MultiHeadAttention,
+    SoftAttention,
+)
 from pairloom.models.attention import masked_softmax
 
 RANDOM = np.random.default_rng(0)
@@ -100,3 +110,48 @@ def test_it_can_be_exported(tmp_path):
 def test_a_query_of_two_axes_is_refused():
     with pytest.raises(ValueError, match=r"three axes.*Received: query \(3, 4\), memory"):
         SoftAttention(GeneralScore())(QUERY[:, 0], MEMORY)
+
+
+MODES_MADE = {
+    "soft": lambda: SoftAttention(GeneralScore()),
+    "hard": lambda: HardAttention(GeneralScore()),
+    "local": lambda: LocalAttention(GeneralScore()),
+    "multi-head": lambda: MultiHeadAttention(2, 4),
+}
+
+
+@pytest.mark.parametrize("make", MODES_MADE.values(), ids=MODES_MADE)
+@pytest.mark.parametrize("shape", [(3, 2, 5), (3, 1, 5), (5,), (3, 4), (1, 5)])
+@pytest.mark.parametrize("called", [True, False])
+def test_a_mask_that_is_not_of_batch_and_memory_time_is_refused(make, shape, called):
+    attention = make()
+    if called:
+        attention(QUERY, MEMORY)
+    message = rf"must be `\(batch, memory_time\)`.*{re.escape(f'memory_mask {shape}')}"
+    with pytest.raises(ValueError, match=message):
+        attention(QUERY, MEMORY, memory_mask=np.ones(shape, bool))
+
+
+@pytest.mark.parametrize("make", MODES_MADE.values(), ids=MODES_MADE)
+def test_every_mode_refuses_a_query_of_two_axes(make):
+    with pytest.raises(ValueError, match=r"three axes.*Received: query \(3, 4\), memory"):
+        make()(QUERY[:, 0], MEMORY)
+
+
+@pytest.mark.parametrize("mode", [SoftAttention, HardAttention, LocalAttention])
+@pytest.mark.parametrize("score", ["dot", GeneralScore, None])
+def test_a_score_that_is_no_layer_is_refused(mode, score):
+    with pytest.raises(TypeError, match="`score` must be a score layer.*Received: score="):
+        mode(score)
+
+
+def test_one_position_gets_all_the_weight_without_a_warning(gradients):
+    scores = np.array([[[3.0]], [[-2.0]]], "float32")
+    mask = np.array([[[True]], [[False]]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(masked_softmax(ops.convert_to_tensor(scores)), 1.0)
+        found = masked_softmax(ops.convert_to_tensor(scores), mask)
+        np.testing.assert_array_equal(found, [[[1.0]], [[0.0]]])
+        (gradient,) = gradients(lambda x: ops.sum(masked_softmax(x, mask)), [scores])
+    np.testing.assert_array_equal(gradient, 0.0)

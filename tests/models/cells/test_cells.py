@@ -256,3 +256,20 @@ def test_an_unknown_cell_names_those_there_are():
 def test_a_cell_needs_units(name):
     with pytest.raises(ValueError, match="at least 1. Received: units=0"):
         make_cell(name, 0)
+
+
+@pytest.mark.parametrize("part", ["kernel", "recurrent", "bias"])
+@pytest.mark.parametrize("name", ["gru", "lstm"])
+def test_regularizers_and_constraints_are_kept(name, part):
+    asked = {f"{part}_regularizer": keras.regularizers.L2(0.5), f"{part}_constraint": "non_neg"}
+    cell = make_cell(name, 4, **asked)
+    cell.build((None, 3))
+    weight = cell.recurrent_kernel if part == "recurrent" else getattr(cell, part)
+    weight.assign(np.full(weight.shape, 2.0))
+    assert isinstance(weight.constraint, keras.constraints.NonNeg)
+    np.testing.assert_allclose(sum(cell.losses), 0.5 * 4.0 * np.prod(weight.shape))
+
+
+def test_the_forget_bias_has_one_name():
+    with pytest.raises(ValueError, match="say `forget_bias=1.0`.*unit_forget_bias=False"):
+        LSTMCell(4, unit_forget_bias=False)

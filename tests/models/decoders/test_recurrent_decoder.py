@@ -6,6 +6,8 @@ import pytest
 from keras import ops
 
 from pairloom.models import EncoderDecoder, Memory, RecurrentDecoder
+from pairloom.models.attention import MODES, make_attention
+from pairloom.models.scores import make_score
 
 RANDOM = np.random.default_rng(0)
 IDS = RANDOM.integers(4, 11, (3, 6))
@@ -175,3 +177,45 @@ def test_a_whole_model_saves_and_loads(tied, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(loaded(source, IDS)[0], expected, atol=1e-5)
+
+
+def own_attention(mode):
+    return make_attention(mode, make_score("general", 8), 8, window=2, heads=2)
+
+
+def functional_model(*decoders):
+    """The decoders side by side over one memory, and what to call it with."""
+    shapes = {"ids": (6,), "states": (5, 8), "mask": (5,), "summary": (10,)}
+    types = {"ids": "int32", "mask": "bool"}
+    ids, *memory = (
+        keras.Input(shape, dtype=types.get(name), name=name) for name, shape in shapes.items()
+    )
+    outputs = [decoder(ids, Memory(*memory))[0] for decoder in decoders]
+    return keras.Model([ids, *memory], outputs), [IDS, *MEMORY[:3]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_attention_of_one_s_own_saves_and_loads(mode, tmp_path):
+    decoder = RecurrentDecoder(11, 8, embedding_units=7, attention=own_attention(mode))
+    model, arrays = functional_model(decoder)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(loaded(arrays)[0], model(arrays)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["local_p", "multi_head"])
+def test_two_decoders_share_an_attention(mode, tmp_path):
+    attention = own_attention(mode)
+    model, arrays = functional_model(
+        *(RecurrentDecoder(11, 8, embedding_units=7, attention=attention) for _ in range(2))
+    )
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert len(loaded.weights) == len(model.weights)
+    for ours, wanted in zip(loaded(arrays), model(arrays)):
+        np.testing.assert_allclose(ours, wanted, atol=1e-6)
+
+
+def test_the_name_of_an_attention_is_refused():
+    with pytest.raises(TypeError, match="names go to `mode`.*Received: attention='soft'"):
+        RecurrentDecoder(11, 8, attention="soft")

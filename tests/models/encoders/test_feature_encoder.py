@@ -81,3 +81,16 @@ def test_half_precision_counts_far_enough():
 def test_features_have_two_or_three_axes():
     with pytest.raises(ValueError, match=r"`features` must be of shape .*\(3, 4, 5, 1\)"):
         FeatureEncoder(6)(FEATURES[..., None])
+
+
+@pytest.mark.parametrize("cell", [None, "gru", "lstmn"])
+def test_the_mask_of_an_embedding_is_taken(cell):
+    ids = np.array([[3, 4, 0, 0], [5, 0, 0, 0]])
+    embedding = keras.layers.Embedding(6, 5, mask_zero=True)
+    encoder = FeatureEncoder(6, cell=cell)
+    found = encoder(embedding(ids))
+    expected = encoder(embedding(ids), features_mask=ids != 0)
+    np.testing.assert_array_equal(keras.ops.convert_to_numpy(found.mask), ids != 0)
+    for ours, wanted in zip(found[:3], expected[:3]):
+        ours, wanted = (keras.ops.convert_to_numpy(x) for x in (ours, wanted))
+        np.testing.assert_allclose(ours, wanted, atol=1e-6)

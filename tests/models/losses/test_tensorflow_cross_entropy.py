@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -62,3 +63,21 @@ def test_hopeless_labels_have_a_large_finite_loss():
 
 def test_no_rows_give_no_losses():
     assert projected_cross_entropy(FEATURES[:0], TABLE, BIAS, LABELS[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("made", [keras.Variable, tf.Variable])
+def test_variables_are_taken_and_get_gradients(smoothing, made):
+    table, bias = made(TABLE), made(BIAS)
+    watched = [getattr(x, "value", x) if made is keras.Variable else x for x in (table, bias)]
+    with tf.GradientTape() as tape:
+        loss = projected_cross_entropy(FEATURES, table, bias, LABELS, smoothing)
+    expected = by_definition(FEATURES, TABLE, BIAS, LABELS, smoothing)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    for gradient in tape.gradient(loss, watched):
+        assert np.abs(tf.convert_to_tensor(gradient)).max() > 0
+
+
+def test_features_of_three_axes_are_refused():
+    with pytest.raises(ValueError, match=r"must be `\(rows, units\)`.*shape=\(2, 3, 4\)"):
+        projected_cross_entropy(FEATURES.reshape(2, 3, 4), TABLE, BIAS, LABELS)

@@ -123,3 +123,19 @@ def test_half_precision_stays_near_full(policy):
     outputs, _ = half(inputs, inputs_mask=mask)
     assert keras.backend.standardize_dtype(outputs.dtype) == policy.removeprefix("mixed_")
     np.testing.assert_allclose(keras.ops.cast(outputs, "float32"), expected, atol=0.05)
+
+
+def test_the_mask_of_an_embedding_is_taken():
+    ids = np.array([[3, 4, 0, 0], [5, 0, 0, 0]])
+    embedding = keras.layers.Embedding(6, 6, mask_zero=True)
+    layer = make()
+    outputs, _ = layer(embedding(ids))
+    expected, _ = layer(embedding(ids), inputs_mask=ids != 0)
+    outputs = keras.ops.convert_to_numpy(outputs)
+    np.testing.assert_allclose(outputs, keras.ops.convert_to_numpy(expected), atol=1e-6)
+    assert not outputs[ids == 0].any()
+
+
+def test_a_cell_of_keras_is_refused():
+    with pytest.raises(TypeError, match=r"runs pairloom's cells.*keras.layers.RNN"):
+        Recurrence(keras.layers.GRUCell(8))

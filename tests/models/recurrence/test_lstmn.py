@@ -99,3 +99,18 @@ def test_save_and_load(tmp_path):
 def test_units_are_needed():
     with pytest.raises(ValueError, match="at least 1. Received: units=0"):
         LSTMN(0)
+
+
+def test_the_mask_of_an_embedding_is_taken():
+    ids = np.array([[3, 4, 0, 0], [5, 0, 0, 0]])
+    embedding = keras.layers.Embedding(6, 6, mask_zero=True)
+    layer = LSTMN(4)
+    outputs, states, weights = layer(embedding(ids))
+    expected = layer(embedding(ids), inputs_mask=ids != 0)
+    for ours, wanted in zip(
+        keras.tree.flatten((outputs, states, weights)), keras.tree.flatten(expected)
+    ):
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(ours), ops.convert_to_numpy(wanted), atol=1e-6
+        )
+    assert not ops.convert_to_numpy(outputs)[ids == 0].any()

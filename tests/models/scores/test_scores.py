@@ -2,7 +2,16 @@ import keras
 import numpy as np
 import pytest
 
-from pairloom.models import AdditiveScore, CosineScore, DotScore, GeneralScore, LocationScore
+from pairloom.models import (
+    AdditiveScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    HardAttention,
+    LocalAttention,
+    LocationScore,
+    SoftAttention,
+)
 from pairloom.models.scores import SCORES, make_score
 
 RANDOM = np.random.default_rng(0)
@@ -126,6 +135,45 @@ def test_places_behind_the_last_are_never_attended_to(positions):
     assert scores.shape == (2, 3, 5)
     assert (scores[..., positions:] < -1e8).all()
     assert (np.abs(scores[..., :positions]) < 100).all()
+
+
+GAPS = np.array([[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], bool)
+
+
+@pytest.mark.parametrize("positions", [1, 2, 9])
+def test_places_are_counted_over_gaps(positions):
+    score = LocationScore(positions)
+    _, weights = SoftAttention(score)(QUERY, MEMORIES[6], memory_mask=GAPS)
+    kernel = np.array(score.kernel)
+    for b, i in np.ndindex(2, 3):
+        seen = np.flatnonzero(GAPS[b])[:positions]
+        exponentials = np.exp(QUERY[b, i] @ kernel[:, : len(seen)])
+        expected = np.zeros(5)
+        expected[seen] = exponentials / exponentials.sum()
+        np.testing.assert_allclose(weights[b, i], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", [SoftAttention, HardAttention, LocalAttention])
+@pytest.mark.parametrize("mask", [None, GAPS, np.zeros((2, 5), bool)])
+def test_no_weight_ever_lies_behind_the_last_place(mode, mask):
+    score = LocationScore(2)
+    context, weights = mode(score)(QUERY, MEMORIES[6], memory_mask=mask)
+    there = np.ones((2, 5), bool) if mask is None else mask
+    reached = there & (np.cumsum(there, 1) <= 2)
+    weights = np.array(weights)
+    np.testing.assert_array_equal(weights * ~reached[:, None], 0.0)
+    np.testing.assert_allclose(weights.sum(-1), np.repeat(reached.any(1)[:, None], 3, 1), atol=1e-6)
+
+
+def test_widening_the_padding_changes_no_location_score():
+    attention = SoftAttention(LocationScore(4))
+    context, _ = attention(QUERY, MEMORIES[6])
+    # Padding before, between and behind the positions.
+    places = [2, 3, 6, 7, 8]
+    wide, mask = np.full((2, 11, 6), 9.0, "float32"), np.zeros((2, 11), bool)
+    wide[:, places], mask[:, places] = MEMORIES[6], True
+    again, _ = attention(QUERY, wide, memory_mask=mask)
+    np.testing.assert_allclose(again, context, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", SCORES)

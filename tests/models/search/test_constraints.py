@@ -10,7 +10,7 @@ from pairloom.models import beam_search, greedy_search
 from pairloom.models.search.constraints import Constraints
 from pairloom.models.search.hypotheses import length_factor
 
-END = 3
+BEGIN, END = 2, 3
 few = settings(max_examples=12, deadline=None)
 
 
@@ -89,10 +89,10 @@ def test_every_hypothesis_begins_with_its_prefix(
 def test_a_beam_as_wide_as_the_space_finds_the_best_of_what_is_allowed(
     cached, asked, length_penalty
 ):
-    size, longest = 5, 4
+    size, longest = 7, 4
     decoder = cached(size)
     memory = decoder.memory(batch=1)
-    others = [i for i in range(size) if i != END]
+    others = [i for i in range(size) if i not in (0, BEGIN, END)]
 
     def allowed(ids):
         begin = asked.get("prefix", [[]])[0]
@@ -151,12 +151,12 @@ def test_one_beam_is_greedy_under_every_constraint(
 
 @pytest.mark.parametrize("asked", [{}, {"min_length": 12}])
 def test_the_end_is_possible_where_nothing_else_is(search, markov, empty_memory, written, asked):
-    # Six ids that go on, none twice: the seventh step can do nothing but end.
+    # Four ids that go on, none twice: the fifth step can do nothing but end.
     table = random_table(2, 7, 0.5)
     table[:, END] = -20.0
     found = search(markov(table), empty_memory(2), max_length=12, no_repeat_ngrams=1, **asked)
     for ids in itertools.chain(*written(found)):
-        assert len(ids) == 7 and ids[-1] == END and len(set(ids)) == 7
+        assert len(ids) == 5 and ids[-1] == END and len(set(ids)) == 5
 
 
 def test_a_prefix_comes_before_the_other_constraints(search, markov, empty_memory, written):
@@ -211,15 +211,41 @@ def test_exactly_the_ids_that_would_repeat_are_barred(data, size, time):
         before = seen[row][beam]
         grams = {tuple(before[i : i + size]) for i in range(time - size + 1)}
         last = tuple(before[time - size + 1 :]) if time >= size - 1 else None
-        expected = [last is not None and (*last, i) in grams for i in range(8)]
+        expected = [i in (0, BEGIN) or (last is not None and (*last, i) in grams) for i in range(8)]
         np.testing.assert_array_equal(np.isneginf(found[row, beam]), expected)
 
 
 def test_what_is_not_asked_for_adds_nothing():
     nothing = Constraints(end_id=END)
-    logits = tf.zeros([2, 3, 8])
-    assert not nothing and nothing.begin(2, 3) == nothing.extend((), tf.zeros([2, 3])) == ()
-    assert nothing.bar(logits, 0, tf.range(2), ()) is logits
+    assert nothing.begin(2, 3) == nothing.extend((), tf.zeros([2, 3])) == ()
+    found = nothing.bar(tf.zeros([2, 3, 8]), 0, tf.range(2), ()).numpy()
+    np.testing.assert_array_equal(found, np.tile([-np.inf, 0, -np.inf, *[0] * 5], (2, 3, 1)))
+
+
+@few
+@given(seed=st.integers(0, 999), favour=st.sampled_from([2.0, 200.0]))
+def test_padding_and_begin_are_never_written_and_scores_stay_the_decoder_s(
+    search, markov, empty_memory, written, seed, favour
+):
+    # The decoder would write them at every step, with 200 so surely that all else is 0 in float32.
+    table = random_table(seed, 7)
+    table[:, [0, 5]] += favour
+    found = search(markov(table), empty_memory(2), max_length=6, begin_id=5)
+    table = table.astype("float64")
+    logs = table - np.logaddexp.reduce(table, -1)[:, None]
+    for row, hypotheses in enumerate(written(found)):
+        for rank, ids in enumerate(hypotheses):
+            assert ids and not {0, 5} & set(ids)
+            total = sum(logs[a, b] for a, b in zip([5, *ids], ids))
+            np.testing.assert_allclose(found.scores[row, rank], total, rtol=1e-4)
+
+
+@pytest.mark.parametrize("both", [0, 3])
+def test_what_ends_is_possible_even_if_it_begins_or_pads_too(search, markov, empty_memory, both):
+    table = random_table(1, 6)
+    table[:, both] += 9.0
+    found = search(markov(table), empty_memory(2), max_length=4, begin_id=both, end_id=both)
+    np.testing.assert_array_equal(found.ids[:, 0, 0], both)
 
 
 @pytest.mark.parametrize(

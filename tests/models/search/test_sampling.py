@@ -22,12 +22,18 @@ def chi_square(seen, chances):
 
 @pytest.fixture(scope="module")
 def draw(markov, empty_memory):
-    """The ids of samples whose every step has the same logits; `(batch, count, time)`."""
+    """The ids of samples whose every step has the same logits; `(batch, count, time)`.
+
+    Counted from 0 behind padding and begin, which the decoder would like best and which are never
+    drawn.
+    """
 
     def run(logits=LOGITS, batch=1, **settings):
+        logits = np.concatenate([np.full(2, 3.0, "float32"), logits])
         decoder = markov(np.tile(logits, (len(logits), 1)))
-        settings = {"max_length": 1, "end_id": 99, "seed": 1, **settings}
-        return tf.function(lambda: sample(decoder, empty_memory(batch), **settings).ids)().numpy()
+        settings = {"max_length": 1, "begin_id": 1, "end_id": 99, "seed": 1, **settings}
+        run = tf.function(lambda: sample(decoder, empty_memory(batch), **settings).ids)
+        return run().numpy() - 2
 
     return run
 

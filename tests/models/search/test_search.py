@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.models import EncoderDecoder, Memory, beam_search, greedy_search
+from pairloom.models import (
+    EncoderDecoder,
+    Memory,
+    RecurrentDecoder,
+    TransformerDecoder,
+    beam_search,
+    greedy_search,
+)
 from pairloom.models.search.hypotheses import length_factor
 
 END = 3
@@ -54,7 +61,7 @@ def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(
 ):
     random = np.random.default_rng(5)
     table = random.normal(0, 1.5, (6, 6)).astype("float32")
-    table[:, :3] = -1e9  # Padding, unknown and begin are never written.
+    table[:, 1] = -1e9  # The unknown; padding and begin are never written.
     longest = 4
     found = beam_search(
         markov(table),
@@ -179,7 +186,7 @@ def test_a_vocabulary_smaller_than_the_beam_gives_all_there_is_and_no_more(
     found = beam_search(
         markov(table), empty_memory(2), beams=60, nbest=60, max_length=longest, with_weights=True
     )
-    others = [i for i in range(size) if i != END]
+    others = [i for i in range(size) if i not in (0, 2, END)]
     possible = {(END,)} | {(i, END) for i in others if longest == 2}
     possible |= set(itertools.product(others, repeat=longest))
     for row in range(2):
@@ -219,6 +226,36 @@ def test_search_runs_in_a_graph_of_unknown_shapes():
         return beam_search(model.decoder, model.encoder(source), beams=3, max_length=8).ids
 
     np.testing.assert_array_equal(run(SOURCE), beam(model, beams=3).ids)
+
+
+NEW_DECODERS = {
+    "recurrent": lambda: RecurrentDecoder(10, 8),
+    "transformer": lambda: TransformerDecoder(10, 8, layers=2, heads=2, feed_forward=8),
+}
+
+
+@pytest.mark.parametrize("make_decoder", NEW_DECODERS.values(), ids=NEW_DECODERS)
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_decoder_that_was_never_called_searches_a_memory_of_arrays(
+    search, make_decoder, masked, dtype
+):
+    random = np.random.default_rng(1)
+    mask = np.array([[1, 1, 1], [1, 0, 0]], bool) if masked else None
+    memory = Memory(random.normal(size=(2, 3, 5)), mask, random.normal(size=(2, 4)))
+    memory = memory._replace(
+        states=memory.states.astype(dtype), summary=memory.summary.astype(dtype)
+    )
+    decoder = make_decoder()
+    found = search(decoder, memory, max_length=6)
+    # The scores are those of the ids by teacher forcing: log probabilities, nothing added.
+    for rank in range(found.ids.shape[1]):
+        ids = found.ids[:, rank].numpy()
+        fed = np.concatenate([np.full((2, 1), 2), ids[:, :-1]], 1)
+        logs = tf.nn.log_softmax(decoder(fed, memory)[0]).numpy()
+        for row, length in enumerate(found.lengths[:, rank].numpy()):
+            total = sum(logs[row, t, ids[row, t]] for t in range(length))
+            np.testing.assert_allclose(found.scores[row, rank], total, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
