@@ -3,7 +3,6 @@
 It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,15 @@ import grpc
 import numpy as np
 
 from pairloom.serving import wire
+from pairloom.serving.answers import (
+    Answer,
+    Explanation,
+    Metadata,
+    Score,
+    Signature,
+    TensorInfo,
+    VersionStatus,
+)
 
 Text = str | bytes
 Texts = Text | Sequence[Text]
@@ -32,86 +40,6 @@ class BadRequest(ClientError):
     """The model cannot take this request."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What the model says to one input: the text and its score (length-normalised, 0 is best)."""
-
-    text: str
-    score: float
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Explanation:
-    """An answer and where the model looked for it.
-
-    Args:
-        text: The answer.
-        score: Its score.
-        source_tokens: The input as the model reads it.
-        target_tokens: The answer as the model writes it.
-        attention: `(target tokens, source tokens)`, without padding.
-    """
-
-    text: str
-    score: float
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    attention: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Score:
-    """How likely the model finds a given target.
-
-    Args:
-        log_probability: Of the whole target.
-        token_scores: `(target tokens,)`, the log probability of each.
-        source_tokens: The input as the model reads it.
-        target_tokens: The target as the model reads it.
-        attention: `(target tokens, source tokens)`, without padding.
-    """
-
-    log_probability: float
-    token_scores: np.ndarray
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    attention: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True)
-class VersionStatus:
-    """One version of a model on the server; `error` is empty when all is well."""
-
-    version: int
-    state: str
-    error: str
-
-
-@dataclasses.dataclass(frozen=True)
-class TensorInfo:
-    """Type and shape of an input or output; -1 is any size, a shape of None any rank."""
-
-    dtype: str
-    shape: tuple[int, ...] | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Signature:
-    """Inputs and outputs of a signature, by name."""
-
-    inputs: dict[str, TensorInfo]
-    outputs: dict[str, TensorInfo]
-
-
-@dataclasses.dataclass(frozen=True)
-class Metadata:
-    """What a model offers."""
-
-    model: str
-    version: int
-    signatures: dict[str, Signature]
-
-
 class Client:
     """Asks a model server over gRPC.
 
@@ -128,6 +56,9 @@ class Client:
             Serving wants the name it was started with.
         version: A version, or None for the newest.
         timeout: Seconds to wait for an answer.
+        label: A version's label, in place of `version`.
+        token: What a server with a token wants to see.
+        credentials: For a server with TLS, `grpc.ssl_channel_credentials(...)`.
     """
 
     def __init__(
@@ -136,7 +67,15 @@ class Client:
         model: str = "default",
         version: int | None = None,
         timeout: float = 30.0,
+        label: str = "",
+        token: str = "",
+        credentials: grpc.ChannelCredentials | None = None,
     ):
+        if version is not None and label:
+            raise ValueError(
+                "Expected a `version` or a `label`, not both. "
+                f"Received: version={version}, label={label!r}."
+            )
         if "://" in address:
             raise ValueError(
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
@@ -145,7 +84,9 @@ class Client:
         self.address = _host_and_port(address)
         self.model = model
         self.version = version
+        self.label = label
         self.timeout = timeout
+        self._metadata = [("authorization", f"Bearer {token}")] if token else []
         options: list[tuple[str, int]] = [
             ("grpc.max_receive_message_length", -1),
             ("grpc.max_send_message_length", -1),
@@ -153,7 +94,10 @@ class Client:
         if self.address.startswith(("localhost:", "127.", "[::1]:")):
             # A proxy set for the outside world must not carry requests to this machine.
             options.append(("grpc.enable_http_proxy", 0))
-        self._channel = grpc.insecure_channel(self.address, options=options)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(self.address, options=options)
+        else:
+            self._channel = grpc.secure_channel(self.address, credentials, options=options)
         self._signatures: dict[str, Signature] | None = None
 
     def __enter__(self) -> "Client":
@@ -294,6 +238,8 @@ class Client:
         spec.name = self.model
         if self.version is not None:
             spec.version.value = self.version
+        if self.label:
+            spec.version_label = self.label
 
     def _call(self, method: str, request: Any, response: Any) -> Any:
         call = self._channel.unary_unary(
@@ -302,7 +248,7 @@ class Client:
             response_deserializer=response.FromString,
         )
         try:
-            return call(request, timeout=self.timeout)
+            return call(request, timeout=self.timeout, metadata=self._metadata)
         except grpc.RpcError as error:
             raise self._error(error) from None
 
@@ -310,6 +256,8 @@ class Client:
         code, details = error.code(), error.details() or ""
         if code == grpc.StatusCode.DEADLINE_EXCEEDED:
             return ServerUnavailable(f"{self.address} did not answer within {self.timeout:g} s.")
+        if code == grpc.StatusCode.UNAVAILABLE and "queue" in details:
+            return ServerUnavailable(f"{self.address} has too much to do: {details}.")
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServerUnavailable(
                 f"No model server answers at {self.address}; start one with `pairloom serve`, and "

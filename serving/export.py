@@ -4,7 +4,7 @@ Raw strings go in and strings come out: tokenizer, search and attention are all 
 of core TensorFlow and TF-Text ops alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from pairloom.models import EncoderDecoder, Hypotheses, beam_search, greedy_sear
 from pairloom.models.losses import projected_cross_entropy
 from pairloom.models.recurrence import portable_kernels
 from pairloom.models.text.subwords import BOS, EOS, Subwords
+from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
+from pairloom.serving.warmup_requests import write_warmup_requests
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,11 @@ class ServedModel(tf.Module):
         self._settings = search
         self._buckets = buckets
 
+    @property
+    def description(self) -> Description:
+        """The fields and their kinds, for whoever shows the model."""
+        return Description((Field(self._source, "text"),), Field(self._target, "text"))
+
     def signatures(self) -> dict[str, tf.types.experimental.ConcreteFunction]:
         """Every signature, traced: name to function."""
         strings = tf.TensorSpec([None], tf.string, name=self._source)
@@ -96,6 +103,15 @@ class ServedModel(tf.Module):
                 name: tf.function(method, autograph=False).get_concrete_function(*specs)
                 for name, (method, specs) in wanted.items()
             }
+
+    def warmup_requests(
+        self, samples: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[str, dict[str, list[str]]]]:
+        """A request to each signature that clients call, for each pair."""
+        for source, target in samples:
+            for signature in ("serving_default", "nbest", "explain"):
+                yield signature, {self._source: [source]}
+            yield "score", {self._source: [source], self._target: [target]}
 
     def predict(self, source):
         """`source (batch,)` to `target` and `score`, each `(batch,)`."""
@@ -206,9 +222,21 @@ class ServedModel(tf.Module):
         return tf.reshape(self.target_subwords.text(flat), [batch, hypotheses])
 
 
-def export_model(served: ServedModel, folder: str) -> None:
-    """Writes the SavedModel into `folder`."""
+def export_model(served: ServedModel, folder: str, samples: Sequence[tuple[str, str]] = ()) -> None:
+    """Writes the SavedModel into `folder`, with its description.
+
+    Args:
+        served: The model.
+        folder: Where to.
+        samples: A few pairs that a server calls the model with before it takes requests.
+    """
     tf.saved_model.save(served, folder, signatures=served.signatures())
+    path = tf.io.gfile.join(folder, DESCRIPTION_FILE)
+    tf.io.gfile.makedirs(path.rpartition("/")[0])
+    with tf.io.gfile.GFile(path, "w") as file:
+        file.write(served.description.to_json())
+    if samples:
+        write_warmup_requests(folder, served.warmup_requests(samples))
 
 
 def _without_end(ids):

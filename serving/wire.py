@@ -1,8 +1,7 @@
 """TF Serving's messages without TensorFlow.
 
-The official stubs import TensorFlow, which takes seconds; a client needs a dozen messages. They
-are declared here field by field with their official numbers, which is all that goes over the
-wire, in a descriptor pool of their own, so that the official stubs may live in the same process.
+The official stubs import TensorFlow, which takes seconds; a client needs a dozen messages, which
+are declared here field by field with their official numbers.
 """
 
 import math
@@ -10,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-# name:number:type, `*` for repeated. A map is a repeated entry of key and value.
+from pairloom.serving.messages import message_classes
+
+# As `message_classes` takes it.
 _SCHEMA = {
     "Dim": "size:1:int64 name:2:string",
     "Shape": "dim:2:*Dim unknown_rank:3:bool",
@@ -43,45 +43,7 @@ _SCHEMA = {
     "MetadataResponse": "model_spec:1:ModelSpec metadata:2:*AnyEntry",
 }
 
-_Field = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "bool": _Field.TYPE_BOOL,
-    "bytes": _Field.TYPE_BYTES,
-    "double": _Field.TYPE_DOUBLE,
-    "float": _Field.TYPE_FLOAT,
-    "int32": _Field.TYPE_INT32,
-    "int64": _Field.TYPE_INT64,
-    "string": _Field.TYPE_STRING,
-    "uint32": _Field.TYPE_UINT32,
-    "uint64": _Field.TYPE_UINT64,
-}
-
-
-def _message_classes() -> dict[str, Any]:
-    package = "pairloom.wire"
-    file = descriptor_pb2.FileDescriptorProto(
-        name="pairloom/wire.proto", package=package, syntax="proto3"
-    )
-    for message, fields in _SCHEMA.items():
-        declared = file.message_type.add(name=message)
-        for text in fields.split():
-            name, number, kind = text.split(":")
-            field = declared.field.add(name=name, number=int(number))
-            field.label = _Field.LABEL_REPEATED if kind[0] == "*" else _Field.LABEL_OPTIONAL
-            kind = kind.removeprefix("*")
-            field.type = _SCALARS.get(kind, _Field.TYPE_MESSAGE)
-            if kind not in _SCALARS:
-                field.type_name = f".{package}.{kind}"
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())
-    if hasattr(message_factory, "GetMessageClass"):
-        make = message_factory.GetMessageClass
-    else:
-        make = message_factory.MessageFactory(pool).GetPrototype
-    return {name: make(pool.FindMessageTypeByName(f"{package}.{name}")) for name in _SCHEMA}
-
-
-_CLASSES = _message_classes()
+_CLASSES = message_classes("pairloom.wire", _SCHEMA)
 Tensor = _CLASSES["Tensor"]
 PredictRequest = _CLASSES["PredictRequest"]
 PredictResponse = _CLASSES["PredictResponse"]

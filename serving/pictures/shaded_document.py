@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PAGE_WIDTH, _MARGIN = 9.0, 0.2
 _WEIGHT_WIDTH = 0.5
 _LINE_HEIGHT, _SENTENCE_GAP, _WORD_GAP = 0.27, 0.1, 0.03
+_BEHIND_WEIGHT = _MARGIN + _WEIGHT_WIDTH + 0.15
 _FONT_SIZE, _WEIGHT_SIZE = 11, 8
 
 
@@ -36,14 +37,14 @@ class _Word(NamedTuple):
 
 class _Sentence(NamedTuple):
     lines: list[list[_Word]]
-    weight: float
+    weight: float | None
     share: float
 
 
 def save_shaded_document(
     path: str | Path,
     word_weights: Sequence[Any],
-    sentence_weights: Any,
+    sentence_weights: Any | None,
     sentences: Sequence[Sequence[str]],
     title: str = "",
 ) -> None:
@@ -55,7 +56,8 @@ def save_shaded_document(
     Args:
         path: Where the picture goes; it ends in .png.
         word_weights: For each sentence a weight for each of its words.
-        sentence_weights: A weight for each sentence.
+        sentence_weights: A weight for each sentence; None: words alone are weighted and shaded,
+            as where nothing weighs sentences.
         sentences: The words of each sentence.
         title: Written above.
 
@@ -65,9 +67,13 @@ def save_shaded_document(
     words, weights, texts = _checked(word_weights, sentence_weights, sentences)
     with drawn_figure(path) as figure:
         placed = [
-            _Sentence(_lines(figure, text, shares), weight, share)
-            for text, shares, weight, share in zip(
-                texts, _word_shares(words, weights), weights, as_shares(weights)
+            _Sentence(
+                _lines(figure, text, shares, _MARGIN if weights is None else _BEHIND_WEIGHT),
+                weight,
+                share,
+            )
+            for text, shares, (weight, share) in zip(
+                texts, _word_shares(words, weights), _marks(weights, len(texts))
             )
         ]
         top = title_height(title, _PAGE_WIDTH) + _MARGIN
@@ -89,7 +95,7 @@ def save_shaded_document(
 
 def shaded_document_html(
     word_weights: Sequence[Any],
-    sentence_weights: Any,
+    sentence_weights: Any | None,
     sentences: Sequence[Sequence[str]],
     title: str = "",
 ) -> str:
@@ -97,7 +103,8 @@ def shaded_document_html(
 
     Args:
         word_weights: For each sentence a weight for each of its words.
-        sentence_weights: A weight for each sentence.
+        sentence_weights: A weight for each sentence; None: words alone are weighted and shaded,
+            as where nothing weighs sentences.
         sentences: The words of each sentence.
         title: Written above.
 
@@ -105,9 +112,9 @@ def shaded_document_html(
         ValueError: as of `save_shaded_document`.
     """
     words, weights, texts = _checked(word_weights, sentence_weights, sentences)
-    shares = zip(_word_shares(words, weights), as_shares(weights))
+    shares = zip(_word_shares(words, weights), _marks(weights, len(texts)))
     rows = []
-    for text, inner, weight, (word_shares, share) in zip(texts, words, weights, shares):
+    for text, inner, (word_shares, (weight, share)) in zip(texts, words, shares):
         marked = " ".join(
             f'<span style="background:{css_color(BLUE, BEHIND_TEXT * word_share)};'
             f'border-radius:3px;padding:1px 2px" title="{number(word_weight)}">'
@@ -115,29 +122,41 @@ def shaded_document_html(
             for word, word_weight, word_share in zip(text, inner, word_shares)
         )
         rows.append(
-            '<div style="display:flex;gap:10px;margin:0 0 6px">'
-            f'<div style="flex:none;width:3.4em;text-align:center;border-radius:3px;'
-            f"font-size:12px;line-height:1.9;font-variant-numeric:tabular-nums;"
-            f'background:{css_color(RED, BEHIND_TEXT * share)}" '
-            f'title="sentence: {number(weight)}">{weight:.2g}</div>'
+            f'<div style="display:flex;gap:10px;margin:0 0 6px">{_mark_html(weight, share)}'
             f'<div dir="auto" style="flex:1;min-width:0;overflow-wrap:anywhere;line-height:1.7">'
             f"{marked}</div></div>"
         )
-    label = f"A document of {len(texts)} sentences, its words and sentences shaded by attention"
+    count = "1 sentence" if len(texts) == 1 else f"{len(texts)} sentences"
+    shaded = "words" if weights is None else "words and sentences"
+    label = f"A document of {count}, its {shaded} shaded by attention"
     return figure_html("".join(rows) or NOTHING, label, title)
 
 
+def _mark_html(weight: float | None, share: float) -> str:
+    """The weight of a sentence before it; nothing where it has none."""
+    if weight is None:
+        return ""
+    return (
+        '<div style="flex:none;width:3.4em;text-align:center;border-radius:3px;'
+        "font-size:12px;line-height:1.9;font-variant-numeric:tabular-nums;"
+        f'background:{css_color(RED, BEHIND_TEXT * share)}" '
+        f'title="sentence: {number(weight)}">{weight:.2g}</div>'
+    )
+
+
 def _checked(
-    word_weights: Sequence[Any], sentence_weights: Any, sentences: Sequence[Sequence[str]]
-) -> tuple[list[np.ndarray], np.ndarray, list[list[str]]]:
+    word_weights: Sequence[Any], sentence_weights: Any | None, sentences: Sequence[Sequence[str]]
+) -> tuple[list[np.ndarray], np.ndarray | None, list[list[str]]]:
     texts = []
     for index, sentence in enumerate(sentences):
         if isinstance(sentence, str):
             raise ValueError(f"`sentences` must be lists of words. Received: {sentence!r}.")
         texts.append(checked_texts(f"sentences[{index}]", sentence))
-    weights = checked_weights(
-        "sentence_weights", sentence_weights, (len(texts),), "one for each sentence"
-    )
+    weights = sentence_weights
+    if weights is not None:
+        weights = checked_weights(
+            "sentence_weights", weights, (len(texts),), "one for each sentence"
+        )
     if len(word_weights) != len(texts):
         raise ValueError(
             f"`word_weights` must have an entry for each of the {len(texts)} sentences. "
@@ -150,17 +169,27 @@ def _checked(
     return words, weights, texts
 
 
-def _word_shares(words: list[np.ndarray], weights: np.ndarray) -> list[np.ndarray]:
-    scaled = [np.sqrt(weight) * inner for inner, weight in zip(words, weights)]
+def _marks(weights: np.ndarray | None, count: int) -> list[tuple[float | None, float]]:
+    """Each sentence's weight, and its share of the strongest."""
+    if weights is None:
+        return [(None, 0.0)] * count
+    return list(zip(weights.tolist(), as_shares(weights).tolist()))
+
+
+def _word_shares(words: list[np.ndarray], weights: np.ndarray | None) -> list[np.ndarray]:
+    scaled = words
+    if weights is not None:
+        scaled = [np.sqrt(weight) * inner for inner, weight in zip(words, weights)]
     if not scaled:
         return []
     shares = as_shares(np.concatenate(scaled))
     return np.split(shares, np.cumsum([len(inner) for inner in scaled])[:-1])
 
 
-def _lines(figure: "Figure", words: list[str], shares: np.ndarray) -> list[list[_Word]]:
-    """Words with their places, broken into lines as a page is."""
-    start = _MARGIN + _WEIGHT_WIDTH + 0.15
+def _lines(
+    figure: "Figure", words: list[str], shares: np.ndarray, start: float
+) -> list[list[_Word]]:
+    """Words with their places from `start` on, broken into lines as a page is."""
     lines: list[list[_Word]] = [[]]
     left = start
     for word, share in zip(words, shares):
@@ -174,7 +203,7 @@ def _lines(figure: "Figure", words: list[str], shares: np.ndarray) -> list[list[
     return lines
 
 
-def _draw_sentence(axes: Any, sentence: _Sentence, top: float) -> None:
+def _draw_weight(axes: Any, sentence: _Sentence, top: float) -> None:
     from matplotlib.patches import Rectangle
 
     height = len(sentence.lines) * _LINE_HEIGHT
@@ -190,6 +219,13 @@ def _draw_sentence(axes: Any, sentence: _Sentence, top: float) -> None:
         ha="center",
         va="center_baseline",
     )
+
+
+def _draw_sentence(axes: Any, sentence: _Sentence, top: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    if sentence.weight is not None:
+        _draw_weight(axes, sentence, top)
     for line in sentence.lines:
         for word in line:
             axes.add_patch(

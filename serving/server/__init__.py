@@ -6,11 +6,13 @@ from pairloom.serving.server.options import (
     add_serve_arguments,
     options_from_arguments,
 )
+from pairloom.serving.server.run_scores import RunScores
 from pairloom.serving.server.server import ModelServer, serve
 
 __all__ = [
     "ModelServer",
     "PortInUse",
+    "RunScores",
     "ServerOptions",
     "ServingError",
     "add_serve_arguments",

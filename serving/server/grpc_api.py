@@ -1,16 +1,28 @@
-"""TF Serving's two gRPC services on the official stubs."""
+"""TF Serving's gRPC services on the official stubs, with health and reflection beside them."""
 
 import logging
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
-from tensorflow_serving.apis import model_service_pb2_grpc, prediction_service_pb2_grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from tensorflow_serving.apis import (
+    model_management_pb2,
+    model_service_pb2,
+    model_service_pb2_grpc,
+    prediction_service_pb2,
+    prediction_service_pb2_grpc,
+)
 
-from pairloom.serving.server.errors import Code, PortInUse, RequestError
+from pairloom.serving.server.access import check_token
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.classify import classify, multi_inference, regress
+from pairloom.serving.server.config_files import TlsSettings
+from pairloom.serving.server.errors import PortInUse, RequestError
 from pairloom.serving.server.listening import host_port, port_problem
+from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
 from pairloom.serving.server.predict import model_metadata, model_status, predict
 from pairloom.serving.server.registry import Registry
@@ -18,12 +30,46 @@ from pairloom.serving.server.registry import Registry
 logger = logging.getLogger("pairloom.serving")
 
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
+_SERVICES = tuple(
+    file.DESCRIPTOR.services_by_name[name].full_name
+    for file, name in (
+        (prediction_service_pb2, "PredictionService"),
+        (model_service_pb2, "ModelService"),
+    )
+)
+# Probes have no token.
+_OPEN_METHODS = "/grpc.health.v1.Health/"
+# Requests wait in their threads, for their batch or for their turn.
+_THREADS = 512
 
 
-def answer(context: grpc.ServicerContext, work: Callable[[], Any]) -> Any:
-    """Runs `work` and turns its errors into statuses."""
+class TokenInterceptor(grpc.ServerInterceptor):
+    """Turns away gRPC calls without the token."""
+
+    def __init__(self, token: str):
+        self._token = token
+
+    def intercept_service(self, continuation: Callable, details: Any) -> Any:
+        if details.method.startswith(_OPEN_METHODS):
+            return continuation(details)
+        headers = [value for key, value in details.invocation_metadata if key == "authorization"]
+        try:
+            check_token(self._token, headers[0] if headers else None)
+        except RequestError as error:
+            message = error.message
+            return grpc.unary_unary_rpc_method_handler(
+                lambda _, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, message)
+            )
+        return continuation(details)
+
+
+def answer(context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable) -> Any:
+    """Calls `work` with the request's `Call`, and turns its errors into statuses."""
+    given = dict(context.invocation_metadata()).get("x-request-id")
+    call = Call.within(context.time_remaining(), context.is_active, request_id(given))
     try:
-        return work()
+        with monitor.watch(call, api, "GRPC"):
+            return work(call)
     except RequestError as error:
         context.abort(_STATUS[error.code], error.message)
     except Exception:
@@ -32,75 +78,142 @@ def answer(context: grpc.ServicerContext, work: Callable[[], Any]) -> Any:
 
 
 class PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
-    """Predict and GetModelMetadata; the other methods say why they are not there."""
+    """Predict, GetModelMetadata, Classify, Regress and MultiInference."""
 
-    def __init__(self, registry: Registry):
+    def __init__(self, registry: Registry, monitor: Monitor):
         self._registry = registry
+        self._monitor = monitor
 
     def Predict(self, request, context):
-        return answer(context, lambda: predict(self._registry, request, context.time_remaining()))
+        return self._answer(context, "Predict", lambda call: predict(self._registry, request, call))
 
     def GetModelMetadata(self, request, context):
-        return answer(context, lambda: model_metadata(self._registry, request))
+        return self._answer(
+            context, "GetModelMetadata", lambda _: model_metadata(self._registry, request)
+        )
 
     def Classify(self, request, context):
-        return answer(context, lambda: _unimplemented("Classify"))
+        return self._answer(
+            context, "Classify", lambda call: classify(self._registry, request, call)
+        )
 
     def Regress(self, request, context):
-        return answer(context, lambda: _unimplemented("Regress"))
+        return self._answer(context, "Regress", lambda call: regress(self._registry, request, call))
 
     def MultiInference(self, request, context):
-        return answer(context, lambda: _unimplemented("MultiInference"))
+        return self._answer(
+            context, "MultiInference", lambda call: multi_inference(self._registry, request, call)
+        )
+
+    def _answer(self, context, api, work):
+        return answer(context, self._monitor, api, work)
 
 
 class ModelService(model_service_pb2_grpc.ModelServiceServicer):
-    """GetModelStatus."""
+    """GetModelStatus, and HandleReloadConfigRequest."""
 
-    def __init__(self, registry: Registry):
+    def __init__(
+        self, registry: Registry, monitor: Monitor, reload: Callable[[Any, float | None], None]
+    ):
         self._registry = registry
+        self._monitor = monitor
+        self._reload = reload
 
     def GetModelStatus(self, request, context):
-        return answer(context, lambda: model_status(self._registry, request))
+        return answer(
+            context,
+            self._monitor,
+            "GetModelStatus",
+            lambda _: model_status(self._registry, request),
+        )
 
     def HandleReloadConfigRequest(self, request, context):
-        return answer(context, lambda: _unimplemented("HandleReloadConfigRequest"))
+        def work(call: Call):
+            self._reload(request.config, call.remaining())
+            response = model_management_pb2.ReloadConfigResponse()
+            response.status.SetInParent()
+            return response
+
+        return answer(context, self._monitor, "HandleReloadConfigRequest", work)
 
 
-def start_grpc(registry: Registry, options: ServerOptions) -> tuple[grpc.Server, int]:
-    """Starts the gRPC server.
+class GrpcFront:
+    """The gRPC server.
 
-    Returns:
-        The server and the port it listens on.
+    Args:
+        registry: The models.
+        options: Where and how to listen.
+        monitor: Watches the requests.
+        reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
+        tls: Keys and certificates; None: plain.
+        token: What callers must show; empty: nothing.
     """
-    threads = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
-    server = grpc.server(
-        ThreadPoolExecutor(threads, thread_name_prefix="grpc"),
-        options=[
-            # Otherwise a second server on the same port starts, and takes half of the requests.
-            ("grpc.so_reuseport", 0),
-            ("grpc.max_receive_message_length", options.max_message_bytes),
-            ("grpc.max_send_message_length", -1),
-            *grpc_arguments(options.grpc_channel_arguments),
-        ],
-    )
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(
-        PredictionService(registry), server
-    )
-    model_service_pb2_grpc.add_ModelServiceServicer_to_server(ModelService(registry), server)
-    where = host_port(options.bind_address, options.port)
-    try:
-        port = server.add_insecure_port(where)
-    except RuntimeError:
-        port = 0
-    if not port:
-        problem = port_problem(options.bind_address, options.port) or "gRPC could not listen there"
-        raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
-    server.start()
-    return server, port
 
+    def __init__(
+        self,
+        registry: Registry,
+        options: ServerOptions,
+        monitor: Monitor,
+        reload: Callable[[Any, float | None], None],
+        tls: TlsSettings | None = None,
+        token: str = "",
+    ):
+        self._server = grpc.server(
+            ThreadPoolExecutor(_THREADS, thread_name_prefix="grpc"),
+            # More are refused at once, with RESOURCE_EXHAUSTED, and do not pile up unseen.
+            maximum_concurrent_rpcs=_THREADS,
+            interceptors=[TokenInterceptor(token)] if token else [],
+            options=[
+                # Otherwise a second server on the same port starts, and takes half of the requests.
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", options.max_message_bytes),
+                ("grpc.max_send_message_length", -1),
+                *grpc_arguments(options.grpc_channel_arguments),
+            ],
+        )
+        prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(
+            PredictionService(registry, monitor), self._server
+        )
+        model_service_pb2_grpc.add_ModelServiceServicer_to_server(
+            ModelService(registry, monitor, reload), self._server
+        )
+        self._health = health.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection(
+            (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        )
+        self.port = self._listen(options, tls)
 
-def _unimplemented(method: str) -> None:
-    raise RequestError(
-        Code.UNIMPLEMENTED,
-        f"{method} is not served here: use Predict, which answers every signature.",
-    )
+    def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
+        where = host_port(options.bind_address, options.port)
+        try:
+            if tls is None:
+                port = self._server.add_insecure_port(where)
+            else:
+                credentials = grpc.ssl_server_credentials(
+                    [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
+                )
+                port = self._server.add_secure_port(where, credentials)
+        except RuntimeError:
+            port = 0
+        if not port:
+            problem = port_problem(options.bind_address, options.port) or (
+                "gRPC could not listen there" + (", or not with this certificate" if tls else "")
+            )
+            raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
+        return port
+
+    def start(self) -> None:
+        """Starts to answer, in the background."""
+        self._server.start()
+
+    def say_healthy(self, healthy: bool) -> None:
+        """Tells the health service's clients whether requests can be answered."""
+        states = health_pb2.HealthCheckResponse
+        for service in ("", *_SERVICES):
+            self._health.set(service, states.SERVING if healthy else states.NOT_SERVING)
+
+    def drain(self, seconds: float) -> Any:
+        """Takes no new request; returns an event that is set when those under way are answered."""
+        self._health.enter_graceful_shutdown()
+        return self._server.stop(seconds)

@@ -1,26 +1,22 @@
 """A plain HTTP/1.1 server in front of the REST API: reads a body, writes an answer, drains."""
 
+import io
 import logging
+import select
 import socket
 import socketserver
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 from pairloom.serving.server.errors import Code, PortInUse, RequestError, invalid
+from pairloom.serving.server.http_body import TooLarge, read_body
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.options import ServerOptions
-from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
 
 logger = logging.getLogger("pairloom.serving")
-
-
-class TooLarge(RequestError):
-    """A body over the limit."""
-
-    def __init__(self, limit: int):
-        super().__init__(Code.INVALID_ARGUMENT, f"The request body is over {limit} bytes.")
 
 
 class HttpFront(ThreadingHTTPServer):
@@ -87,6 +83,37 @@ class HttpFront(ThreadingHTTPServer):
         logger.debug("Connection from %s failed.", client_address, exc_info=True)
 
 
+class _Patience(io.RawIOBase):
+    """Reads from a socket for so long and no longer, however many bytes trickle in.
+
+    Args:
+        connection: The socket.
+        seconds: Time for one request, from the first wait for it to its last byte.
+    """
+
+    def __init__(self, connection: socket.socket, seconds: float):
+        self._connection = connection
+        self._seconds = seconds
+        self._until = 0.0
+
+    def renew(self) -> None:
+        """A new request begins."""
+        self._until = time.monotonic() + self._seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("The client sends too slowly.")
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(self._seconds)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: HttpFront
@@ -94,6 +121,15 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     timeout = 60
+
+    def setup(self) -> None:
+        super().setup()
+        self._patience = _Patience(self.connection, self.timeout)
+        self.rfile = io.BufferedReader(self._patience)
+
+    def handle_one_request(self) -> None:
+        self._patience.renew()
+        super().handle_one_request()
 
     def version_string(self) -> str:
         return "pairloom"
@@ -118,8 +154,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.count(1)
         try:
             try:
-                body = self._body()
-                answer = self.server.api.handle(method, urlsplit(self.path).path, body)
+                body = read_body(self.headers, self.rfile, self.server.max_body)
+                if self.server.draining:
+                    raise RequestError(Code.UNAVAILABLE, "The server is stopping.")
+                answer = self.server.api.handle(
+                    method, self._path(), body, self.headers, self._active
+                )
             except TooLarge as error:
                 answer = Answer(413, error_answer(error).body)
                 self.close_connection = True
@@ -136,10 +176,24 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.count(-1)
 
+    def _path(self) -> str:
+        try:
+            return urlsplit(self.path).path
+        except ValueError:
+            raise invalid(f"Malformed request: {self.path}") from None
+
+    def _active(self) -> bool:
+        """Whether the client is still there. One that only sends no more may still read."""
+        poll = select.poll()
+        poll.register(self.connection, select.POLLERR | select.POLLHUP)
+        return not poll.poll(0)
+
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", answer.content_type)
         self.send_header("Content-Length", str(len(answer.body)))
+        for name, value in answer.headers:
+            self.send_header(name, value)
         if self.server.draining or self.close_connection:
             self.close_connection = True
             self.send_header("Connection", "close")
@@ -148,47 +202,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
         self.wfile.flush()
 
-    def _body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            return self._chunks()
-        text = self.headers.get("Content-Length") or "0"
-        if not (text.isascii() and text.isdigit()):
-            raise invalid(f"Malformed Content-Length: {text}")
-        length = int(text)
-        if length > self.server.max_body:
-            raise TooLarge(self.server.max_body)
-        body = self.rfile.read(length)
-        if len(body) < length:
-            raise ConnectionError("The client left in mid-body.")
-        return body
 
-    def _chunks(self) -> bytes:
-        parts: list[bytes] = []
-        total = 0
-        while True:
-            line = self.rfile.readline(1000)
-            size_text = line.split(b";", 1)[0].strip()
-            try:
-                size = int(size_text, 16)
-            except ValueError:
-                raise invalid("Malformed chunked body.") from None
-            if size < 0:
-                raise invalid("Malformed chunked body.")
-            total += size
-            if total > self.server.max_body:
-                raise TooLarge(self.server.max_body)
-            if size == 0:
-                while self.rfile.readline(1000).strip():
-                    pass
-                return b"".join(parts)
-            parts.append(self.rfile.read(size))
-            self.rfile.readline(1000)
-
-
-def start_rest(registry: Registry, options: ServerOptions) -> HttpFront:
+def start_rest(api: RestApi, options: ServerOptions) -> HttpFront:
     """Starts the REST server."""
-    seconds = options.rest_api_timeout_in_ms / 1000
-    api = RestApi(registry, seconds if seconds > 0 else None)
     address = (options.bind_address, options.rest_api_port)
     try:
         front = HttpFront(api, address, options.max_message_bytes)

@@ -26,6 +26,8 @@ _FLOATS: dict[int, tuple[int, Any]] = {
     types_pb2.DT_FLOAT: (24, np.float32),
     types_pb2.DT_DOUBLE: (53, np.float64),
 }
+# TensorFlow's limit; NumPy's is 32.
+_MOST_AXES = 8
 _JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
 
 
@@ -190,16 +192,19 @@ def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, dict) and not _is_base64(value)
+    return isinstance(value, dict) and not is_base64(value)
 
 
-def _is_base64(value: Any) -> bool:
+def is_base64(value: Any) -> bool:
+    """Whether a value is `{"b64": ...}`, TF Serving's form for bytes."""
     return isinstance(value, dict) and set(value) == {"b64"} and isinstance(value["b64"], str)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    shape = []
+    shape: list[int] = []
     while isinstance(value, list):
+        if len(shape) == _MOST_AXES:
+            raise invalid(f"Expecting at most {_MOST_AXES} levels of lists")
         shape.append(len(value))
         if not value:
             break
@@ -232,7 +237,7 @@ def _leaf(value: Any, dtype: int) -> Any:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if dtype == types_pb2.DT_STRING:
         if isinstance(value, dict):
-            return _decode_base64(value)
+            return decode_base64(value)
         if isinstance(value, str):
             return _string_bytes(value)
     elif dtype in _FLOATS:
@@ -277,8 +282,9 @@ def _string_bytes(value: str) -> bytes:
         raise invalid("JSON Parse error: The surrogate pair in string is invalid.") from None
 
 
-def _decode_base64(value: dict[str, Any]) -> bytes:
-    if not _is_base64(value):
+def decode_base64(value: dict[str, Any]) -> bytes:
+    """`{"b64": "aGk="}` to `b"hi"`."""
+    if not is_base64(value):
         raise invalid(f"JSON Value: {_text(value)} not formatted correctly for base64 data")
     text = "".join(value["b64"].split()).rstrip("=")
     try:

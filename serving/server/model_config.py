@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from pairloom.serving.server.errors import ServingError
 from pairloom.serving.server.options import ServerOptions
@@ -67,19 +68,25 @@ def read_model_config(path: Path) -> tuple[ConfiguredModel, ...]:
         raise ServingError(
             f"Invalid protobuf file: '{path}': {error}. Expected a model_config_list."
         ) from None
+    models = models_of(config, str(path))
+    if not models:
+        raise ServingError(f"{path} names no model.")
+    return models
+
+
+def models_of(config: Any, path: str) -> tuple[ConfiguredModel, ...]:
+    """The models of a `ModelServerConfig` message that came from `path`."""
     if config.WhichOneof("config") != "model_config_list":
         raise ServingError(f"{path} must hold a model_config_list.")
     models = tuple(_model(entry, path) for entry in config.model_config_list.config)
     names = [model.name for model in models]
-    if not names:
-        raise ServingError(f"{path} names no model.")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ServingError(f"{path} names a model more than once: {', '.join(twice)}.")
     return models
 
 
-def _model(entry, path: Path) -> ConfiguredModel:
+def _model(entry, path: str) -> ConfiguredModel:
     if not entry.name or not entry.base_path:
         raise ServingError(
             f"{path}: every config needs a name and a base_path. "
@@ -98,7 +105,7 @@ def _model(entry, path: Path) -> ConfiguredModel:
     )
 
 
-def _policy(policy, name: str, path: Path) -> VersionPolicy:
+def _policy(policy, name: str, path: str) -> VersionPolicy:
     choice = policy.WhichOneof("policy_choice") or "latest"
     if choice == "all":
         return VersionPolicy("all")

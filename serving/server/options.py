@@ -23,11 +23,21 @@ class ServerOptions:
             this machine unless told otherwise, because it asks nobody for a password.
         file_system_poll_wait_seconds: Time between two looks for versions; 0 looks once.
         rest_api_timeout_in_ms: A REST request is given up after this time.
-        grpc_max_threads: Requests answered at once over gRPC; 0 is four a core, at least 8.
+        grpc_max_threads: Requests computed at once, batches aside; 0 is four a core, at least 8.
         grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
         max_message_bytes: Largest request, gRPC or REST.
+        max_input_bytes: Longest string in a request; 0: 100,000 for a text, else no limit.
+        enable_batching: Put requests together.
+        batching_parameters_file: TF Serving's `BatchingParameters`; its defaults without one.
+        monitoring_config_file: TF Serving's `MonitoringConfig`, for where the metrics are.
+        ssl_config_file: TF Serving's `SSLConfig`: gRPC over TLS. REST stays plain, as there.
+        token_file: A file with a token that callers must show; none: everybody may ask.
+        model_config_file_poll_wait_seconds: Time between two looks at the config file; 0: one look.
+        allow_version_labels_for_unavailable_models: A new label may come before its version.
+        log_format: `text`, or `json`: every line an object, and a line for every request.
         saved_model_tags: Comma-separated tags of the graph to load.
-        enable_model_warmup: Run each signature once before a version takes requests.
+        enable_model_warmup: Make the requests that a version brings along, or call each signature
+            once, before it takes others.
         tensorflow_session_parallelism: Threads of a model's session; 0 lets TensorFlow choose.
         per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
         free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
@@ -45,6 +55,15 @@ class ServerOptions:
     grpc_max_threads: int = 0
     grpc_channel_arguments: str = ""
     max_message_bytes: int = 64 * 1024 * 1024
+    max_input_bytes: int = 0
+    enable_batching: bool = False
+    batching_parameters_file: str = ""
+    monitoring_config_file: str = ""
+    ssl_config_file: str = ""
+    token_file: str = ""
+    model_config_file_poll_wait_seconds: float = 0
+    allow_version_labels_for_unavailable_models: bool = False
+    log_format: str = "text"
     saved_model_tags: str = "serve"
     enable_model_warmup: bool = True
     tensorflow_session_parallelism: int = 0
@@ -67,11 +86,25 @@ class ServerOptions:
             raise ServingError(
                 f"--max_message_bytes must be at least 1. Received: {self.max_message_bytes}."
             )
+        if self.max_input_bytes < 0:
+            raise ServingError(
+                f"--max_input_bytes must not be negative. Received: {self.max_input_bytes}."
+            )
+        if self.log_format not in ("text", "json"):
+            raise ServingError(f"--log_format must be text or json. Received: {self.log_format}.")
         grpc_arguments(self.grpc_channel_arguments)
 
     def notes(self) -> list[str]:
         """One sentence for every flag that was given and has no effect."""
-        return [f"--{flag} is accepted and has no effect yet." for flag in self.ineffective]
+        notes = [f"--{flag} is accepted and has no effect here." for flag in self.ineffective]
+        if self.batching_parameters_file and not self.enable_batching:
+            notes.append("--batching_parameters_file has no effect without --enable_batching.")
+        if self.ssl_config_file and self.rest_api_port:
+            notes.append(
+                "--ssl_config_file protects gRPC; REST stays plain HTTP, as with TF Serving "
+                "(--rest_api_port=0 turns it off)."
+            )
+        return notes
 
 
 def grpc_arguments(text: str) -> list[tuple[str, int | str]]:
@@ -110,22 +143,30 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("model_config_file", str, "TF Serving's model_config_list, for several models"),
     ("file_system_poll_wait_seconds", float, "time between looks for versions (1; 0: once)"),
     ("rest_api_timeout_in_ms", int, "time a REST request may take (default 30000)"),
-    ("grpc_max_threads", int, "gRPC requests answered at once (default: four a core)"),
+    ("grpc_max_threads", int, "requests computed at once, batches aside (default: four a core)"),
     ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
     ("max_message_bytes", int, "largest request (default 64 MB)"),
+    ("max_input_bytes", int, "longest string in a request (default: 100000 for a text)"),
+    ("enable_batching", boolean, "put requests together (default false)"),
+    ("batching_parameters_file", str, "TF Serving's BatchingParameters"),
+    ("monitoring_config_file", str, "TF Serving's MonitoringConfig"),
+    ("ssl_config_file", str, "TF Serving's SSLConfig: gRPC over TLS"),
+    ("token_file", str, "file with a token that callers must send (Authorization: Bearer ...)"),
+    ("model_config_file_poll_wait_seconds", float, "time between looks at that file (0: once)"),
+    (
+        "allow_version_labels_for_unavailable_models",
+        boolean,
+        "take labels of versions that are still to come (default false)",
+    ),
+    ("log_format", str, "text, or json: JSON lines, one for every request too (default text)"),
     ("saved_model_tags", str, "tags of the graph to load (default serve)"),
-    ("enable_model_warmup", boolean, "run each signature once before serving (default true)"),
+    ("enable_model_warmup", boolean, "warm a version up before it serves (default true)"),
     ("tensorflow_session_parallelism", int, "threads of a model (default 0: automatic)"),
     ("per_process_gpu_memory_fraction", float, "share of GPU memory (default 0: as needed)"),
 )
 
 # Known to tensorflow_model_server, so that a script that gives them still starts.
 _INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
-    ("enable_batching", boolean),
-    ("batching_parameters_file", str),
-    ("monitoring_config_file", str),
-    ("allow_version_labels_for_unavailable_models", boolean),
-    ("model_config_file_poll_wait_seconds", float),
     ("rest_api_num_threads", int),
     ("rest_api_enable_cors_support", boolean),
     ("grpc_socket_path", str),
@@ -148,12 +189,19 @@ _INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("thread_pool_factory_config_file", str),
     ("mixed_precision", str),
     ("skip_initialize_tpu", boolean),
-    ("enable_grpc_healthcheck_service", boolean),
     ("enable_serialization_as_tensor_content", boolean),
+    ("num_request_iterations_for_warmup", int),
+    ("force_allow_any_version_labels_for_unavailable_models", boolean),
+    ("enable_per_model_batching_parameters", boolean),
 )
 
 # Ignoring these would serve in the open what was asked to be protected.
-_REFUSED = ("ssl_config_file", "use_alts_credentials")
+_REFUSED = ("use_alts_credentials",)
+
+# What these turn on is always on here.
+_GRANTED: tuple[tuple[str, Callable[[str], Any]], ...] = (
+    ("enable_grpc_healthcheck_service", boolean),
+)
 
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -165,7 +213,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("server (TF Serving's flags)")
     for name, kind, text in _EFFECTIVE:
         _add(group, name, kind, text)
-    for name, kind in _INEFFECTIVE:
+    for name, kind in (*_INEFFECTIVE, *_GRANTED):
         _add(group, name, kind, argparse.SUPPRESS)
     for name in _REFUSED:
         _add(group, name, str, argparse.SUPPRESS)
@@ -196,8 +244,8 @@ def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> Se
     for name in _REFUSED:
         if getattr(arguments, name, None):
             raise ServingError(
-                f"--{name} is not supported yet, and serving without it would leave the "
-                "connection unprotected. Leave it out and put a proxy that speaks TLS in front."
+                f"--{name} is not supported, and serving without it would leave the "
+                "connection unprotected. Use --ssl_config_file, or leave it out."
             )
     given = {name: getattr(arguments, name, None) for name, *_ in _EFFECTIVE}
     values = defaults | {name: value for name, value in given.items() if value is not None}

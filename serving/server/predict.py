@@ -9,6 +9,7 @@ from tensorflow_serving.apis import (
     predict_pb2,
 )
 
+from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
@@ -28,9 +29,9 @@ def model_choice(spec: model_pb2.ModelSpec) -> dict[str, Any]:
 
 
 def predict(
-    registry: Registry, request: predict_pb2.PredictRequest, timeout: float | None = None
+    registry: Registry, request: predict_pb2.PredictRequest, call: Call | None = None
 ) -> predict_pb2.PredictResponse:
-    """Runs one Predict request; `timeout` in seconds."""
+    """Runs one Predict request."""
     if not request.HasField("model_spec"):
         raise invalid("Missing ModelSpec")
     spec = request.model_spec
@@ -42,7 +43,7 @@ def predict(
                 inputs[name] = array_from_proto(proto)
             except ValueError as error:
                 raise invalid(f"tensor parsing error: {name}: {error}") from None
-        outputs = servable.model.run(signature, inputs, list(request.output_filter), timeout)
+        outputs = servable.run(signature, inputs, list(request.output_filter), call)
         response = predict_pb2.PredictResponse()
         response.model_spec.name = spec.name
         response.model_spec.version.value = servable.version

@@ -3,26 +3,29 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.labels import Labels
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import Servable, State, VersionRecord
+from pairloom.serving.server.servable import AnswerSettings, Servable, State, VersionRecord
 from pairloom.serving.server.version_folders import (
     candidates,
     footprint,
     versions_on_disk,
     wanted_count,
 )
-from pairloom.serving.server.warmup import client_signatures, warm_up
+from pairloom.serving.server.warmup import client_signatures, replay, warm_up
 
 logger = logging.getLogger("pairloom.serving")
 
 _LONGEST_RETRY_WAIT = 60.0
+_LONGEST_RELOAD = 60.0
 
 
 class Registry:
@@ -39,21 +42,26 @@ class Registry:
         quiet_seconds: A folder is loaded once nothing in it changed for so long.
         warm: Whether to call a new version's signatures before it takes requests.
         announce: Called with a model's name and its available versions when they change.
+        answers: How versions answer.
     """
 
     def __init__(
         self,
-        models: Iterable[ConfiguredModel],
+        models: Sequence[ConfiguredModel],
         load: Callable[[Path], LoadedModel] = LoadedModel,
         quiet_seconds: float = 1.0,
         warm: bool = True,
         announce: Callable[[str, list[int]], None] = lambda name, versions: None,
+        answers: AnswerSettings | None = None,
     ):
         self.models = {model.name: model for model in models}
+        self.labels = Labels(models)
+        self._answers = answers or AnswerSettings()
         self._load = load
         self._quiet = quiet_seconds
         self._warm = warm
         self._lock = threading.Lock()  # Guards the records; held only for moments.
+        self._configuring = threading.Lock()  # One configuration at a time.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
         self._said: dict[str, str] = {}
@@ -76,6 +84,71 @@ class Registry:
                 give_back_memory()
         return any(waiting)
 
+    def configure(
+        self,
+        models: Sequence[ConfiguredModel],
+        labels_may_wait: bool = False,
+        seconds: float | None = None,
+    ) -> None:
+        """Serves these models instead of those before, and gives them their labels.
+
+        What is served goes on until what replaces it is there.
+
+        Args:
+            models: All models from now on.
+            labels_may_wait: Whether a new label may name a version that is not served.
+            seconds: How long to wait for a poll that is under way; None: as long as it takes.
+
+        Raises:
+            RequestError: A model has no version that loads (all others are served), or a label
+                names a version that is not served (all labels stay as they were).
+        """
+        # One after the other, or the labels of the first could follow those of the second.
+        with self._held(self._configuring, seconds):
+            self._replace_models(models, seconds)
+            self._wait_for(models)
+            self.labels.assign(models, self.available, labels_may_wait)
+
+    @contextmanager
+    def _held(self, lock: threading.Lock, seconds: float | None) -> Iterator[None]:
+        if not lock.acquire(timeout=-1 if seconds is None else seconds):
+            raise RequestError(
+                Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded."
+            )
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _replace_models(self, models: Sequence[ConfiguredModel], seconds: float | None) -> None:
+        with self._held(self._polling, seconds):
+            gone = [name for name in self.models if name not in {model.name for model in models}]
+            with self._lock:
+                for model in models:
+                    self._records.setdefault(model.name, {})
+                self.models = {model.name: model for model in models}
+            for name in gone:
+                for version in self.available(name):
+                    self._unload(name, version)
+                self._announced.pop(name, None)
+
+    def _wait_for(self, models: Sequence[ConfiguredModel]) -> None:
+        until = time.monotonic() + _LONGEST_RELOAD
+        while self.poll() and time.monotonic() < until:
+            time.sleep(0.1)
+        missing = []
+        for model in models:
+            if not self.available(model.name):
+                with self._lock:
+                    records = self._records[model.name]
+                    reasons = [f"version {v}: {r.message}" for v, r in records.items() if r.message]
+                missing.append(f"{{{model.name} due to {'; '.join(reasons) or 'no version'}}}")
+        if missing:
+            raise RequestError(
+                Code.UNKNOWN,
+                f"{len(missing)} servable(s) did not become available: {' '.join(missing)}",
+            )
+
     def unsettled(self) -> bool:
         """Whether a version that should be served is still being written."""
         waiting = False
@@ -88,10 +161,14 @@ class Registry:
                     break
         return waiting
 
-    def close(self) -> None:
-        """Unloads everything, after the requests under way."""
-        with self._polling:
-            for name in self.models:
+    def close(self, seconds: float | None = None) -> None:
+        """Unloads everything, after the requests under way.
+
+        Args:
+            seconds: How long to wait for a load that is under way; the process's end unloads too.
+        """
+        with suppress(RequestError), self._held(self._polling, seconds):
+            for name in list(self._records):
                 for version in self.available(name):
                     self._unload(name, version)
 
@@ -114,7 +191,7 @@ class Registry:
             raise invalid("ModelSpec has no name specified.")
         real = self.real_name(name)
         if label:
-            version = self._labelled(real, label)
+            version = self.labels.version(real, label)
         with self._lock:
             versions = self._available(real) if real in self.models else []
             wanted = version if version is not None else max(versions, default=None)
@@ -134,7 +211,7 @@ class Registry:
             raise invalid("ModelSpec has no name specified.")
         real = self.real_name(name)
         if label:
-            version = self._labelled(real, label)
+            version = self.labels.version(real, label)
         with self._lock:
             rows = [
                 (number, record.state, record.code, record.message)
@@ -158,12 +235,6 @@ class Registry:
     def _available(self, name: str) -> list[int]:
         records = self._records[name]
         return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)
-
-    def _labelled(self, name: str, label: str) -> int:
-        labels = self.models[name].labels if name in self.models else {}
-        if label not in labels:
-            raise invalid(f"Unrecognized servable version label: {label}")
-        return labels[label]
 
     def _folders(self, model: ConfiguredModel) -> dict[int, Path] | None:
         try:
@@ -209,7 +280,8 @@ class Registry:
     def _bring_up(self, name: str, version: int, folder: Path) -> State:
         with self._lock:
             record = self._records[name].setdefault(version, VersionRecord())
-            if record.state == State.AVAILABLE:
+            # A model's base path may have changed since.
+            if record.state == State.AVAILABLE and record.folder == folder:
                 return record.state
         look = footprint(folder)
         settled = look.settled(time.time(), record.seen, self._quiet)
@@ -218,35 +290,46 @@ class Registry:
             return State.START
         if record.failures and look == record.tried and time.monotonic() < record.retry_at:
             return State.END
-        self._set(record, State.LOADING)
+        if record.servable is None:
+            self._set(record, State.LOADING)
         model = None
+        started = time.monotonic()
         try:
             model = self._load(folder)
-            cold = self._warm_first(name, model)
+            self._answers.metrics.loaded(str(folder), True, time.monotonic() - started)
+            cold = self._warm_first(name, folder, model)
         except Exception as error:  # A broken model may raise anything.
-            if model is not None:
+            if model is None:
+                self._answers.metrics.loaded(str(folder), False, time.monotonic() - started)
+            else:
                 model.close()
             self._failed(name, version, record, look, error)
             return State.END
         if self._quiet and footprint(folder) != look:
             model.close()
-            self._set(record, State.START)
+            if record.servable is None:
+                self._set(record, State.START)
             return State.START
+        servable = Servable(name, version, model, self._answers, read_description(folder))
         with self._lock:
-            record.servable = Servable(name, version, model)
+            before, record.servable = record.servable, servable
+            record.folder = folder
             record.failures = 0
         self._set(record, State.AVAILABLE)
+        if before is not None:
+            before.retire(self._note_unloaded)
         if cold:
             self._cold.append((name, version, cold))
         return State.AVAILABLE
 
-    def _warm_first(self, name: str, model: LoadedModel) -> list[str]:
+    def _warm_first(self, name: str, folder: Path, model: LoadedModel) -> list[str]:
         """Warms what must be warm before a version takes requests; returns what can wait.
 
-        With an older version at work there is time for every signature. Without one, users wait:
-        the default signature is enough, and the next poll does the others.
+        Requests that the version brings along are all made. For one that brings none: with an
+        older version at work there is time for every signature. Without one, users wait: the
+        default signature is enough, and the next poll does the others.
         """
-        if not self._warm:
+        if not self._warm or replay(model, folder) is not None:
             return []
         signatures = client_signatures(model)
         urgent = self._quiet > 0 and not self.available(name)
@@ -270,7 +353,8 @@ class Registry:
         code = Code(int(number or Code.UNKNOWN))
         message = str(getattr(error, "message", None) or error or type(error).__name__)
         message = " ".join(message.split())[:500]
-        self._set(record, State.END, code, message)
+        still_serves = record.servable is not None
+        self._set(record, State.AVAILABLE if still_serves else State.END, code, message)
         if first:
             others = self.available(name)
             goes_on = f"version {others[0]} goes on serving" if others else "nothing is served"
@@ -281,7 +365,9 @@ class Registry:
     def _bring_down(self, model: ConfiguredModel, folders, serving: list[int]) -> None:
         with self._lock:
             for version, record in list(self._records[model.name].items()):
-                never_served = record.state == State.START or record.code != Code.OK
+                never_served = record.servable is None and (
+                    record.state == State.START or record.code != Code.OK
+                )
                 if version not in folders and never_served:
                     del self._records[model.name][version]
         if not serving and folders:
@@ -299,9 +385,13 @@ class Registry:
 
         def closed() -> None:
             self._set(record, State.END)
-            self._unloaded = True
+            self._answers.metrics.forget(name, version)
+            self._note_unloaded()
 
         servable.retire(closed)
+
+    def _note_unloaded(self) -> None:
+        self._unloaded = True
 
     def _set(
         self, record: VersionRecord, state: State, code: Code = Code.OK, message: str = ""

@@ -3,14 +3,33 @@
 import dataclasses
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Mapping
+from email.message import Message
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from google.protobuf import json_format
-from tensorflow_serving.apis import get_model_metadata_pb2, get_model_status_pb2, model_pb2
+from tensorflow_serving.apis import (
+    classification_pb2,
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    model_pb2,
+    regression_pb2,
+)
 
+from pairloom.serving.server.access import check_token
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.json_examples import (
+    examples_from_json,
+    json_from_classes,
+    json_from_values,
+)
 from pairloom.serving.server.json_tensors import inputs_from_json, json_from_outputs, parse_body
+from pairloom.serving.server.metrics import CONTENT_TYPE, Metrics
+from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.predict import (
     METADATA_FIELD,
     model_choice,
@@ -19,6 +38,9 @@ from pairloom.serving.server.predict import (
 )
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
+
+if TYPE_CHECKING:
+    from pairloom.serving.server.page import Page
 
 _CHOICE = r"(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -49,10 +71,12 @@ _HTTP = {
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What goes back: an HTTP status and a JSON body."""
+    """What goes back: an HTTP status, a body, what kind of text that is, and further headers."""
 
     status: int
     body: bytes
+    content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 def error_answer(error: RequestError) -> Answer:
@@ -67,20 +91,59 @@ class RestApi:
     Args:
         registry: The models.
         timeout: Seconds that a prediction may take, or None.
+        monitor: Watches the requests.
+        metrics_path: Where the metrics are; empty: nowhere.
+        token: What callers must show; empty: nothing.
+        page: Answers what is not under `/v1/`; without it nothing is there.
     """
 
-    def __init__(self, registry: Registry, timeout: float | None = None):
+    def __init__(
+        self,
+        registry: Registry,
+        timeout: float | None = None,
+        monitor: Monitor | None = None,
+        metrics_path: str = "",
+        token: str = "",
+        page: "Page | None" = None,
+    ):
         self._registry = registry
         self._timeout = timeout
+        self._monitor = monitor or Monitor(Metrics())
+        self._metrics_path = metrics_path
+        self._token = token
+        self._page = page
 
-    def handle(self, method: str, path: str, body: bytes = b"") -> Answer:
-        """Answers one request; errors come back as answers, never as exceptions of ours."""
+    def handle(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        headers: Mapping[str, str] | Message = MappingProxyType({}),
+        active: Callable[[], bool] = lambda: True,
+    ) -> Answer:
+        """Answers one request; errors come back as answers, never as exceptions of ours.
+
+        Args:
+            method: `GET` or `POST`.
+            path: The URL's path.
+            body: What was sent.
+            headers: By name; the names' case must not matter.
+            active: Says whether the client is still there.
+        """
+        call = Call.within(self._timeout, active, request_id(headers.get("X-Request-Id")))
+        mark = (("X-Request-Id", call.id),)
         try:
-            return Answer(200, self._handle(method, path, body))
+            if self._page is None or not self._page.is_open(path):
+                check_token(self._token, headers.get("Authorization"))
+            if method == "GET" and self._metrics_path and path == self._metrics_path:
+                return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
+            if self._page is not None and not path.lower().startswith("/v1/"):
+                return self._page.handle(method, path)
+            return Answer(200, self._handle(method, path, body, call), headers=mark)
         except RequestError as error:
-            return error_answer(error)
+            return dataclasses.replace(error_answer(error), headers=mark)
 
-    def _handle(self, method: str, path: str, body: bytes) -> bytes:
+    def _handle(self, method: str, path: str, body: bytes, call: Call) -> bytes:
         if not path.lower().startswith("/v1/"):
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
         pattern = {"POST": _PREDICTION, "GET": _INFORMATION}.get(method)
@@ -89,15 +152,26 @@ class RestApi:
             raise invalid(f"Malformed request: {method} {path}")
         spec = _model_spec(match)
         if method == "POST":
-            return self._predict(match["method"].lower(), spec, body)
+            api = match["method"].capitalize()
+            with self._monitor.watch(call, api, "REST"):
+                return self._infer(api, spec, body, call)
         if not spec.name:
             raise invalid("Missing model name in request.")
         return self._metadata(spec) if match["metadata"] else self._status(spec)
 
-    def _predict(self, method: str, spec: model_pb2.ModelSpec, body: bytes) -> bytes:
-        if method != "predict":
-            raise RequestError(Code.UNIMPLEMENTED, f":{method} is not served here: use :predict.")
+    def _infer(self, api: str, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
         document = parse_body(body)
+        if api == "Predict":
+            return self._predict(document, spec, call)
+        spec.signature_name = document.get("signature_name", "")
+        request, infer, write = {
+            "Classify": (classification_pb2.ClassificationRequest, classify, json_from_classes),
+            "Regress": (regression_pb2.RegressionRequest, regress, json_from_values),
+        }[api]
+        message = request(model_spec=spec, input=examples_from_json(document))
+        return write(infer(self._registry, message, call))
+
+    def _predict(self, document: dict[str, Any], spec: model_pb2.ModelSpec, call: Call) -> bytes:
         signature = document.get("signature_name") or DEFAULT_SIGNATURE
         with self._registry.lease(**model_choice(spec)) as servable:
             model = servable.model
@@ -109,7 +183,7 @@ class RestApi:
             if not dtypes:
                 raise invalid(f"Failed to get input map for signature: {signature}")
             inputs = inputs_from_json(document, dtypes)
-            outputs = model.run(signature, inputs, timeout=self._timeout)
+            outputs = servable.run(signature, inputs, call=call)
         return json_from_outputs(outputs, rows="instances" in document)
 
     def _status(self, spec: model_pb2.ModelSpec) -> bytes:

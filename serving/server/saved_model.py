@@ -48,6 +48,26 @@ class Endpoint:
     shape: tuple[int | None, ...] | None
 
 
+Arrays = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request that fits its signature.
+
+    Args:
+        signature: The signature's name.
+        inputs: An array for every input.
+        endpoints: What the inputs were checked against.
+        outputs: The outputs to compute.
+    """
+
+    signature: str
+    inputs: Arrays
+    endpoints: Mapping[str, Endpoint]
+    outputs: Mapping[str, Endpoint]
+
+
 class LoadedModel:
     """Loads one SavedModel and answers from it; many threads may call `run` at once.
 
@@ -98,21 +118,40 @@ class LoadedModel:
         inputs: Mapping[str, np.ndarray],
         output_filter: Sequence[str] = (),
         timeout: float | None = None,
-    ) -> dict[str, np.ndarray]:
-        """Answers one request.
+    ) -> Arrays:
+        """Checks and answers one request; the arguments are those of `check` and `compute`."""
+        return self.compute(self.check(signature, inputs, output_filter), timeout)
+
+    def check(
+        self, signature: str, inputs: Mapping[str, np.ndarray], output_filter: Sequence[str] = ()
+    ) -> Request:
+        """Finds out whether a request fits its signature, and fills in what it leaves out.
 
         Args:
             signature: Name of the signature.
-            inputs: An array for every input.
+            inputs: An array for every input that has no default.
             output_filter: Outputs to compute; none means all.
+
+        Raises:
+            RequestError: It does not fit.
+        """
+        definition = self._definition(signature)
+        checked = self._checked(signature, definition, inputs)
+        outputs = self._wanted(signature, output_filter)
+        return Request(signature, checked, self._inputs[signature], outputs)
+
+    def compute(self, request: Request, timeout: float | None = None) -> Arrays:
+        """Answers a request.
+
+        Args:
+            request: What `check` gave.
             timeout: Seconds after which to give up.
 
         Raises:
-            RequestError: The request does not fit the signature, or the graph failed on it.
+            RequestError: The graph failed on it, or the time is up.
         """
-        definition = self._definition(signature)
-        feeds = self._feeds(signature, definition, inputs)
-        names, fetches = self._fetches(signature, output_filter)
+        feeds = {request.endpoints[name].tensor: array for name, array in request.inputs.items()}
+        fetches = [endpoint.tensor for endpoint in request.outputs.values()]
         options = None
         if timeout is not None:
             if timeout <= 0:
@@ -123,7 +162,7 @@ class LoadedModel:
             values = self._session.run(fetches, feeds, options=options)
         except self._tf.errors.OpError as error:
             raise RequestError(Code(error.error_code), _reason(error)) from error
-        return dict(zip(names, values, strict=True))
+        return dict(zip(request.outputs, values, strict=True))
 
     def _definition(self, signature: str) -> Any:
         definition = self.signature_defs.get(signature)
@@ -139,14 +178,12 @@ class LoadedModel:
             )
         return definition
 
-    def _feeds(
-        self, signature: str, definition: Any, inputs: Mapping[str, np.ndarray]
-    ) -> dict[Any, np.ndarray]:
+    def _checked(self, signature: str, definition: Any, inputs: Mapping[str, np.ndarray]) -> Arrays:
         endpoints = self._inputs[signature]
         defaults = getattr(definition, "defaults", {})
         if len(inputs) > len(endpoints) or (len(inputs) < len(endpoints) and not defaults):
             raise invalid(_size_mismatch(set(inputs), set(endpoints)))
-        feeds = {}
+        checked = {}
         for name in inputs:
             if name not in endpoints:
                 raise invalid(
@@ -167,8 +204,8 @@ class LoadedModel:
             else:
                 raise invalid(_size_mismatch(set(inputs), set(endpoints)))
             self._check(position, name, endpoint, array)
-            feeds[endpoint.tensor] = array
-        return feeds
+            checked[name] = array
+        return checked
 
     def _check(self, position: int, name: str, endpoint: Endpoint, array: np.ndarray) -> None:
         received = self._tf.as_dtype(array.dtype).as_datatype_enum
@@ -189,7 +226,7 @@ class LoadedModel:
                 f"{shape_text(array.shape)} is provided (input {name})"
             )
 
-    def _fetches(self, signature: str, output_filter: Sequence[str]) -> tuple[list[str], list[Any]]:
+    def _wanted(self, signature: str, output_filter: Sequence[str]) -> dict[str, Endpoint]:
         endpoints = self._outputs[signature]
         for name in output_filter:
             if name not in endpoints:
@@ -206,7 +243,7 @@ class LoadedModel:
                     Code.UNIMPLEMENTED,
                     f"Output {name} of signature {signature} is not a dense tensor.",
                 )
-        return names, [endpoints[name].tensor for name in names]
+        return {name: endpoints[name] for name in names}
 
     def _endpoints(self, infos: Mapping[str, Any]) -> dict[str, Endpoint]:
         endpoints = {}

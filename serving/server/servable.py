@@ -3,12 +3,25 @@
 import dataclasses
 import enum
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from pairloom.serving.server.errors import Code
-from pairloom.serving.server.saved_model import LoadedModel
+import numpy as np
+
+from pairloom.serving.description import Description
+from pairloom.serving.server.batching import Batcher, batch_rows
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.config_files import BatchingParameters
+from pairloom.serving.server.errors import Code, invalid
+from pairloom.serving.server.metrics import Metrics
+from pairloom.serving.server.saved_model import Arrays, LoadedModel
 from pairloom.serving.server.version_folders import Footprint
+
+# A model that reads far more than it ever saw fills the memory, and has nothing good to say.
+LONGEST_TEXT = 100_000
+_ANY = 2**63 - 1
 
 
 class State(enum.IntEnum):
@@ -21,16 +34,86 @@ class State(enum.IntEnum):
     END = 50
 
 
+@dataclasses.dataclass(frozen=True)
+class AnswerSettings:
+    """How versions answer.
+
+    Args:
+        batching: How requests are put together; None: each alone.
+        max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where the model's
+            description says that an input is a text, and no limit elsewhere.
+        metrics: Where to count.
+        gate: Lets so many requests compute at once that are not in batches.
+    """
+
+    batching: BatchingParameters | None = None
+    max_input_bytes: int = 0
+    metrics: Metrics = dataclasses.field(default_factory=Metrics)
+    gate: threading.Semaphore = dataclasses.field(default_factory=lambda: threading.Semaphore(8))
+
+
 class Servable:
     """A loaded version that is closed when it is retired and nobody uses it any more."""
 
-    def __init__(self, name: str, version: int, model: LoadedModel):
+    def __init__(
+        self,
+        name: str,
+        version: int,
+        model: LoadedModel,
+        settings: AnswerSettings | None = None,
+        description: Description | None = None,
+    ):
         self.name = name
         self.version = version
         self.model = model
+        self._settings = settings = settings or AnswerSettings()
+        fields = (*description.inputs, description.output) if description else ()
+        self._texts = {field.name for field in fields if field.kind == "text"}
+        self._batcher = None
+        if settings.batching is not None:
+            self._batcher = Batcher(model, settings.batching, settings.metrics.batch)
         self._users = 0
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()
+
+    def run(
+        self,
+        signature: str,
+        inputs: Mapping[str, np.ndarray],
+        output_filter: Sequence[str] = (),
+        call: Call | None = None,
+    ) -> Arrays:
+        """Answers one request, alone or in a batch.
+
+        Raises:
+            RequestError: It does not fit the signature, the model failed on it, the server has
+                too much to do, or nobody waits any more.
+        """
+        call = call or Call()
+        call.model, call.version, call.signature = self.name, self.version, signature
+        request = self.model.check(signature, inputs, output_filter)
+        call.rows = max((len(x) for x in request.inputs.values() if x.shape), default=1)
+        for name, array in request.inputs.items():
+            self._check_length(name, array)
+        call.check()
+        if self._batcher is not None and batch_rows(request):
+            started = time.monotonic()
+            outputs = self._batcher.run(request, call)
+        else:
+            with call.turn(self._settings.gate):
+                started = time.monotonic()
+                outputs = self.model.compute(request, call.remaining())
+        seconds = time.monotonic() - started
+        self._settings.metrics.computed(call, seconds)
+        return outputs
+
+    def _check_length(self, name: str, array: np.ndarray) -> None:
+        limit = self._settings.max_input_bytes or (LONGEST_TEXT if name in self._texts else _ANY)
+        if array.dtype == np.object_ and any(len(value) > limit for value in array.ravel()):
+            raise invalid(
+                f"Input {name} holds a string of over {limit} bytes, which is the limit "
+                "(--max_input_bytes)."
+            )
 
     def acquire(self) -> None:
         """Counts one more user; never call it on a servable that is out of the registry."""
@@ -58,6 +141,8 @@ class Servable:
             self._close()
 
     def _close(self) -> None:
+        if self._batcher is not None:
+            self._batcher.close()
         self.model.close()
         assert self._closed is not None
         self._closed()
@@ -72,6 +157,7 @@ class VersionRecord:
         code: `OK`, or why it did not load.
         message: The error's text.
         servable: The loaded version while it is available.
+        folder: Where that was loaded from.
         seen: The folder as it looked at the last poll.
         tried: The folder as it looked when the last load failed.
         failures: Failed loads in a row.
@@ -82,6 +168,7 @@ class VersionRecord:
     code: Code = Code.OK
     message: str = ""
     servable: Servable | None = None
+    folder: Path | None = None
     seen: Footprint | None = None
     tried: Footprint | None = None
     failures: int = 0

@@ -1,28 +1,59 @@
 """The server as a whole: models, gRPC, REST, polling, start and stop."""
 
+import dataclasses
 import gc
 import logging
+import os
 import signal
-import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from pairloom.serving.server.access import read_token
+from pairloom.serving.server.config_files import (
+    BatchingParameters,
+    TlsSettings,
+    read_batching,
+    read_monitoring,
+    read_tls,
+)
+from pairloom.serving.server.errors import RequestError, ServingError, invalid
 from pairloom.serving.server.listening import check_ports, host_port
-from pairloom.serving.server.model_config import ConfiguredModel, served_models
+from pairloom.serving.server.logs import log_to_terminal
+from pairloom.serving.server.metrics import Metrics
+from pairloom.serving.server.model_config import (
+    ConfiguredModel,
+    models_of,
+    read_model_config,
+    served_models,
+)
+from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
+from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import import_tensorflow, quiet_tensorflow
 
 if TYPE_CHECKING:
-    import grpc
-
+    from pairloom.serving.server.grpc_api import GrpcFront
     from pairloom.serving.server.http_front import HttpFront
     from pairloom.serving.server.registry import Registry
 
 logger = logging.getLogger("pairloom.serving")
 
 DRAIN_SECONDS = 30.0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Checked:
+    """What the options' files say."""
+
+    models: tuple[ConfiguredModel, ...]
+    batching: BatchingParameters | None
+    metrics_path: str
+    tls: TlsSettings | None
+    token: str
 
 
 class ModelServer:
@@ -35,15 +66,17 @@ class ModelServer:
 
     Args:
         options: What to serve, and where.
+        scores_of: Finds the scores of the run that made a version, for the page.
     """
 
-    def __init__(self, options: ServerOptions):
+    def __init__(self, options: ServerOptions, scores_of: ScoresOf | None = None):
         self.options = options
+        self._scores_of = scores_of
         self._stopping = threading.Event()
-        self._grpc: grpc.Server | None = None
+        self._grpc: GrpcFront | None = None
         self._rest: HttpFront | None = None
         self._registry: Registry | None = None
-        self._poller: threading.Thread | None = None
+        self._pollers: list[threading.Thread] = []
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -68,34 +101,45 @@ class ModelServer:
         Raises:
             ServingError: A port is in use, or a flag, path or config file is wrong.
         """
-        models = self.check()
+        checked = self.check()
         quiet_tensorflow()
         import_tensorflow()
         try:
-            self._start(models)
+            self._start(checked)
         except BaseException:
             self.stop(0)
             raise
         return self
 
-    def check(self) -> tuple[ConfiguredModel, ...]:
+    def check(self) -> _Checked:
         """Finds what is wrong for a cheap reason, before TensorFlow is imported.
 
         Returns:
-            The models to serve.
+            What to serve, and how.
 
         Raises:
             ServingError: As `start`.
         """
-        models = served_models(self.options)
-        check_ports(self.options)
-        return models
+        options = self.options
+        batching = read_batching(options.batching_parameters_file)
+        checked = _Checked(
+            models=served_models(options),
+            batching=batching if options.enable_batching else None,
+            metrics_path=read_monitoring(options.monitoring_config_file),
+            tls=read_tls(options.ssl_config_file),
+            token=read_token(options.token_file),
+        )
+        check_ports(options)
+        return checked
 
-    def _start(self, models: tuple[ConfiguredModel, ...]) -> None:
-        from pairloom.serving.server.grpc_api import start_grpc
+    def _start(self, checked: _Checked) -> None:
+        from pairloom.serving.server.grpc_api import GrpcFront
         from pairloom.serving.server.http_front import start_rest
+        from pairloom.serving.server.page import Page
         from pairloom.serving.server.registry import Registry
+        from pairloom.serving.server.rest_api import RestApi
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
+        from pairloom.serving.server.servable import AnswerSettings
 
         options = self.options
         settings = SessionSettings(
@@ -104,53 +148,95 @@ class ModelServer:
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
+        for name in checked.batching.ignored if checked.batching else ():
+            logger.warning("%s in the batching parameters has no effect here.", name)
+        metrics = Metrics()
+        monitor = Monitor(metrics, log=options.log_format == "json")
         registry = self._registry = Registry(
-            models,
+            checked.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup,
             announce=self._announce,
+            answers=AnswerSettings(
+                checked.batching,
+                options.max_input_bytes,
+                metrics,
+                threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
+            ),
         )
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
             time.sleep(0.05)
         registry.poll()
-        self._grpc, self._port = start_grpc(registry, options)
+        self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
         if options.rest_api_port or options.free_rest_port:
-            self._rest = start_rest(registry, options)
+            seconds = options.rest_api_timeout_in_ms / 1000
+            api = RestApi(
+                registry,
+                seconds if seconds > 0 else None,
+                monitor,
+                checked.metrics_path,
+                checked.token,
+                Page(registry, self._scores_of),
+            )
+            self._rest = start_rest(api, options)
+        self._port = self._grpc.port
+        self._grpc.start()
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
-        if interval:
-            self._poller = threading.Thread(
-                target=self._poll, args=(registry, interval), name="versions", daemon=True
-            )
-            self._poller.start()
+        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
+        self._repeat("versions", interval, registry.poll)
+        if options.model_config_file:
+            wait = max(0.0, options.model_config_file_poll_wait_seconds)
+            self._repeat("config", wait, _ConfigFile(options, registry).poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Takes no new request, finishes those under way (for at most `seconds`), unloads."""
         self._stopping.set()
-        grpc_done = self._grpc.stop(seconds) if self._grpc is not None else None
+        grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
         if self._rest is not None:
             self._rest.drain(seconds)
         if grpc_done is not None:
             grpc_done.wait(seconds + 1)
-        if self._poller is not None:
-            self._poller.join(seconds)
+        for poller in self._pollers:
+            poller.join(seconds)
         if self._registry is not None:
-            self._registry.close()
+            self._registry.close(seconds)
 
-    def _poll(self, registry: "Registry", interval: float) -> None:
-        while not self._stopping.wait(interval):
-            try:
-                registry.poll()
-            except Exception:
-                logger.exception("Looking for versions failed; trying again.")
+    def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
+        """Looks again and again, in a thread of its own; never with an interval of 0."""
+
+        def repeat() -> None:
+            while not self._stopping.wait(interval):
+                try:
+                    look()
+                except Exception:
+                    logger.exception("Looking for new %s failed; trying again.", what)
+
+        if interval:
+            thread = threading.Thread(target=repeat, name=what, daemon=True)
+            self._pollers.append(thread)
+            thread.start()
+
+    def _reload(self, config: Any, seconds: float | None) -> None:
+        """Serves what a `ModelServerConfig` message asks for."""
+        assert self._registry is not None
+        try:
+            models = models_of(config, "The request")
+        except ServingError as error:
+            raise invalid(str(error)) from None
+        may_wait = self.options.allow_version_labels_for_unavailable_models
+        self._registry.configure(models, may_wait, seconds)
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
             return
+        if self._grpc is not None and self._registry is not None:
+            served = self._registry
+            self._grpc.say_healthy(any(served.available(name) for name in served.models))
         if not versions:
             logger.warning("No version of %s is served.", name)
             return
@@ -163,15 +249,44 @@ class ModelServer:
         )
 
 
-def serve(options: ServerOptions) -> None:
+class _ConfigFile:
+    """The model config file, looked at again and again."""
+
+    def __init__(self, options: ServerOptions, registry: "Registry"):
+        self._path = Path(options.model_config_file)
+        self._labels_may_wait = options.allow_version_labels_for_unavailable_models
+        self._registry = registry
+        self._applied = read_model_config(self._path)
+        self._problem = ""
+
+    def poll(self) -> None:
+        """Serves what the file says now; what cannot be read leaves everything as it is."""
+        try:
+            models = read_model_config(self._path)
+            if models != self._applied:
+                self._registry.configure(models, self._labels_may_wait)
+                self._applied = models
+                logger.info("Serving by the changed %s.", self._path)
+            self._problem = ""
+        except (ServingError, RequestError) as error:
+            if str(error) != self._problem:
+                self._problem = str(error)
+                logger.warning("The changed %s: %s", self._path, error)
+
+
+def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
     """Serves until SIGTERM or SIGINT, finishes the requests under way, and returns.
 
     A second signal ends the process at once.
 
+    Args:
+        options: What to serve, and where.
+        scores_of: As of `ModelServer`.
+
     Raises:
         ServingError: The server cannot start; the message says why in one sentence.
     """
-    _log_to_terminal()
+    log_to_terminal(options.log_format == "json")
     for note in options.notes():
         logger.warning("%s", note)
     stop = threading.Event()
@@ -187,7 +302,7 @@ def serve(options: ServerOptions) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         usual[number] = signal.signal(number, on_signal)
     try:
-        server = ModelServer(options)
+        server = ModelServer(options, scores_of)
         server.check()
         quiet_tensorflow()
         import_tensorflow()
@@ -195,23 +310,12 @@ def serve(options: ServerOptions) -> None:
         gc.collect()
         gc.freeze()
         server.start()
-        stop.wait()
+        # Python runs a signal's handler in this thread, which a wait without end may never leave
+        # when the system gave the signal to another one.
+        while not stop.wait(0.5):
+            pass
         logger.info("Stopping: finishing the requests under way.")
         server.stop()
     finally:
         for known, handler in usual.items():
             signal.signal(known, handler)
-
-
-def _log_to_terminal() -> None:
-    """Plain sentences: news on standard output, trouble on standard error."""
-    if logger.handlers:
-        return
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    news = logging.StreamHandler(sys.stdout)
-    news.addFilter(lambda record: record.levelno < logging.WARNING)
-    trouble = logging.StreamHandler(sys.stderr)
-    trouble.setLevel(logging.WARNING)
-    logger.addHandler(news)
-    logger.addHandler(trouble)

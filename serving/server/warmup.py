@@ -2,15 +2,28 @@
 
 import logging
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import tensorflow as tf
+from google.protobuf.message import DecodeError
 
-from pairloom.serving.server.errors import Code
+from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Endpoint, LoadedModel
+from pairloom.serving.server.tensors import array_from_proto
+from pairloom.serving.warmup_requests import (
+    MOST_REQUESTS,
+    WARMUP_FILE,
+    has_warmup_requests,
+    read_warmup_requests,
+)
 
 logger = logging.getLogger("pairloom.serving")
 
 _SECONDS = 10.0
+# A request of the model's own is real work; but a load must end.
+_OWN_SECONDS = 120.0
 # The pipeline's own: no client waits for them, and each costs as much as one that clients call.
 _NOT_FOR_CLIENTS = ("evaluate", "length_bucket")
 
@@ -50,11 +63,60 @@ def warm_up(model: LoadedModel, signatures: Iterable[str]) -> list[str]:
     return answered
 
 
-def _blank(endpoint: Endpoint) -> np.ndarray:
-    from tensorflow import as_dtype, string
+def replay(model: LoadedModel, folder: Path) -> int | None:
+    """Calls the model with the requests that its folder brings, as TF Serving does.
 
+    Unlike the blank calls of `warm_up`, these are the model's own: one that fails, or a file that
+    cannot be read, means that the version is broken.
+
+    Returns:
+        How many requests were made; None where the folder brings none.
+
+    Raises:
+        RequestError: With TF Serving's status and message.
+    """
+    if not has_warmup_requests(str(folder)):
+        return None
+    path = folder / WARMUP_FILE
+    count = 0
+    try:
+        for log in read_warmup_requests(str(folder)):
+            count += 1
+            if count > MOST_REQUESTS:
+                raise invalid(
+                    f"Number of warmup records exceeds the maximum ({MOST_REQUESTS}) at {path}"
+                )
+            _call(model, log)
+    except DecodeError:
+        raise invalid(f"Failed to parse warmup record {count + 1} from {path}") from None
+    except tf.errors.DataLossError as error:
+        raise RequestError(
+            Code.DATA_LOSS,
+            f"{error.message}. Please verify your warmup data is in TFRecord format: {path}",
+        ) from None
+    return count
+
+
+def _call(model: LoadedModel, log: Any) -> None:
+    kind = log.WhichOneof("log_type")
+    if kind == "session_run_log":
+        raise RequestError(Code.UNIMPLEMENTED, f"Unsupported log_type for warmup: {kind}")
+    if kind != "predict_log":
+        # This server answers Predict alone; TF Serving would make the call.
+        logger.debug("Warm-up passes over a %s.", kind)
+        return
+    request = log.predict_log.request
+    signature = request.model_spec.signature_name or DEFAULT_SIGNATURE
+    try:
+        inputs = {name: array_from_proto(proto) for name, proto in request.inputs.items()}
+    except ValueError as error:
+        raise invalid(f"tensor parsing error: {error}") from None
+    model.run(signature, inputs, list(request.output_filter), timeout=_OWN_SECONDS)
+
+
+def _blank(endpoint: Endpoint) -> np.ndarray:
     shape = [1 if size is None else size for size in endpoint.shape or ()]
-    kind = as_dtype(endpoint.dtype)
-    if kind == string:
+    kind = tf.as_dtype(endpoint.dtype)
+    if kind == tf.string:
         return np.full(shape, b"", np.object_)
     return np.zeros(shape, kind.as_numpy_dtype)

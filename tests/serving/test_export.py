@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import keras
@@ -7,11 +5,14 @@ import numpy as np
 import pytest
 import sentencepiece
 import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
 
 from pairloom.models import EncoderDecoder
 from pairloom.models.text.subwords import BOS, EOS, Subwords
+from pairloom.pipeline.recipe.rules import RESERVED
+from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
+from pairloom.serving.ops.checking import check_servable
+from pairloom.serving.warmup_requests import read_warmup_requests
 
 # TF Serving is linked with TF-Text, and these are what the tokenizer is made of.
 TF_TEXT_OPS = {
@@ -107,6 +108,21 @@ def test_signatures_are_those_promised(saved):
         "evaluate",
         "length_bucket",
     }
+
+
+def test_the_description_stands_beside_the_graph_and_names_its_inputs(saved, served):
+    description = Description.from_json((Path(saved) / DESCRIPTION_FILE).read_bytes())
+    assert description == Description((Field("source", "text"),), Field("target", "text"))
+    # The names are those by which the signatures are asked.
+    signature = tf.saved_model.load(saved).signatures["serving_default"]
+    assert set(signature.structured_input_signature[1]) == {f.name for f in description.inputs}
+    assert description.output.name in signature.structured_outputs
+
+
+def test_no_field_of_a_recipe_can_have_the_name_of_another_output(saved):
+    signatures = tf.saved_model.load(saved).signatures.values()
+    outputs = {name for signature in signatures for name in signature.structured_outputs}
+    assert outputs - {"target"} <= set(RESERVED)
 
 
 def test_the_first_of_the_nbest_is_the_prediction(signatures):
@@ -264,23 +280,24 @@ def test_weights_are_saved_once(saved, served):
     assert sum(int(np.prod(shape)) for _, shape in listed if shape) == stored
 
 
-def test_every_op_is_one_that_a_server_on_cpu_has(saved):
-    proto = saved_model_pb2.SavedModel()
-    proto.ParseFromString((Path(saved) / "saved_model.pb").read_bytes())
-    graph = proto.meta_graphs[0].graph_def
-    ops = {node.op for node in graph.node}
-    ops |= {node.op for function in graph.library.function for node in function.node_def}
-    assert ops - core_ops() == TF_TEXT_OPS
+def test_a_model_brings_requests_for_every_signature_that_clients_call(subwords, tmp_path):
+    samples = [("dog", "cat"), ("a small dog runs", "two cats")]
+    export_model(make_served(subwords), str(tmp_path / "1"), samples)
+    loaded = tf.saved_model.load(str(tmp_path / "1"))
+    asked = []
+    for log in read_warmup_requests(str(tmp_path / "1")):
+        request = log.predict_log.request
+        inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
+        answer = loaded.signatures[request.model_spec.signature_name](
+            **{name: tf.constant(value) for name, value in inputs.items()}
+        )
+        assert answer
+        asked.append((request.model_spec.signature_name, inputs["source"].tolist()))
+    signatures = ("serving_default", "nbest", "explain", "score")
+    assert asked == [(name, [source.encode()]) for source, _ in samples for name in signatures]
 
 
-def core_ops() -> set[str]:
-    """Ops with a CPU kernel in a process that knows TensorFlow alone, as a server is linked."""
-    code = (
-        "import sys; from tensorflow.python.framework import kernels;"
-        "assert 'tensorflow_text' not in sys.modules;"
-        "known = kernels.get_all_registered_kernels().kernel;"
-        "print(*{kernel.op for kernel in known if kernel.device_type in ('CPU', 'DEFAULT')})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    # These call back into Python, which no server has.
-    return set(done.stdout.split()) - {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
+def test_the_stock_image_of_tf_serving_can_load_and_run_it(saved):
+    found = check_servable(Path(saved))
+    assert found.problems == () == found.remarks
+    assert {op.name for op in found.ops if op.library == "tensorflow_text"} == TF_TEXT_OPS

@@ -24,6 +24,7 @@ NAMES = {
     "pairloom.serving.server": {
         "ModelServer",
         "PortInUse",
+        "RunScores",
         "ServerOptions",
         "ServingError",
         "add_serve_arguments",

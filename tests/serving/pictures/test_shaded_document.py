@@ -42,6 +42,32 @@ def test_weights_are_told_and_text_is_escaped(parse):
     assert "<&>" in [text for _, _, text in elements]
 
 
+def test_without_weights_of_sentences_words_alone_are_shaded(parse, opacity):
+    html = shaded_document_html(WORDS, None, SENTENCES)
+    words, sentences = shaded(parse(html))
+    assert sentences == []
+    shades = np.array([opacity(word) for word in words])
+    expected = np.array([0.7, 0.2, 0.1, 0.5, 0.5])
+    np.testing.assert_allclose(shades / shades.max(), expected / 0.7, atol=0.01)
+    assert "A document of 2 sentences, its words shaded by attention" in html
+
+
+def test_without_weights_of_sentences_the_picture_has_no_red_and_begins_at_the_margin(
+    tmp_path, pixels
+):
+    lefts = {}
+    for name, weights in [("with", [1.0]), ("without", None)]:
+        save_shaded_document(tmp_path / f"{name}.png", [[1.0, 0.5]], weights, [["aa", "bb"]])
+        picture = pixels(tmp_path / f"{name}.png")
+        lefts[name] = np.nonzero(picture[..., 2] - picture[..., 0] > 0.2)[1].min()
+        assert (picture[..., 0] - picture[..., 2] > 0.1).any() == (weights is not None)
+    assert lefts["without"] < lefts["with"] - 40
+
+
+def test_one_sentence_is_not_told_of_as_several():
+    assert "A document of 1 sentence, its words and" in shaded_document_html([[1]], [1], [["a"]])
+
+
 def test_text_stays_readable_on_the_darkest_shade(parse, opacity):
     words, sentences = shaded(parse(shaded_document_html(WORDS, WEIGHTS, SENTENCES)))
     assert max(map(opacity, words + sentences)) == round(255 * 0.7)

@@ -4,12 +4,13 @@ import grpc
 import numpy as np
 import pytest
 import tensorflow as tf
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tensorflow_serving.apis import (
     classification_pb2,
     get_model_metadata_pb2,
     get_model_status_pb2,
     inference_pb2,
-    model_management_pb2,
     model_service_pb2_grpc,
     predict_pb2,
     prediction_service_pb2_grpc,
@@ -287,14 +288,42 @@ def test_status_of_what_is_not_there(status_stub):
     )
 
 
-def test_the_other_methods_say_that_they_are_not_there(stub, status_stub):
+def test_a_model_without_such_a_signature_says_so(stub):
+    task = inference_pb2.InferenceTask(method_name="tensorflow/serving/regress")
     calls = [
         (stub.Classify, classification_pb2.ClassificationRequest()),
         (stub.Regress, regression_pb2.RegressionRequest()),
-        (stub.MultiInference, inference_pb2.MultiInferenceRequest()),
-        (status_stub.HandleReloadConfigRequest, model_management_pb2.ReloadConfigRequest()),
+        (stub.MultiInference, inference_pb2.MultiInferenceRequest(tasks=[task])),
     ]
     for call, request in calls:
+        spec = request.tasks[0].model_spec if call is stub.MultiInference else request.model_spec
+        spec.name = "tiny"
+        request.input.example_list.examples.add()
         code, message = failure(call, request)
         assert code == grpc.StatusCode.UNIMPLEMENTED
         assert "use Predict" in message
+
+
+def test_the_health_service_says_that_it_serves(shared_server):
+    with grpc.insecure_channel(f"127.0.0.1:{shared_server.port}") as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check
+        for service in ("", "tensorflow.serving.PredictionService"):
+            answer = check(health_pb2.HealthCheckRequest(service=service), timeout=10)
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_reflection_names_the_services(shared_server):
+    with grpc.insecure_channel(f"127.0.0.1:{shared_server.port}") as channel:
+        ask = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        answer = next(ask(iter([request]), timeout=10))
+        names = {service.name for service in answer.list_services_response.service}
+        assert names >= {
+            "tensorflow.serving.PredictionService",
+            "tensorflow.serving.ModelService",
+            "grpc.health.v1.Health",
+        }
+        wanted = "tensorflow.serving.PredictionService"
+        request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=wanted)
+        answer = next(ask(iter([request]), timeout=10))
+        assert answer.file_descriptor_response.file_descriptor_proto

@@ -1,14 +1,17 @@
 """The HTTP server itself: connections, bodies, limits, draining."""
 
+import gzip
 import http.client
 import json
+import os
 import socket
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 
-from pairloom.serving.server.http_front import HttpFront
+from pairloom.serving.server.http_front import HttpFront, _Handler
 from pairloom.serving.server.rest_api import Answer
 
 
@@ -19,7 +22,7 @@ class Echo:
         self.entered = threading.Event()
         self.go_on = threading.Event()
 
-    def handle(self, method, path, body):
+    def handle(self, method, path, body, headers, active):
         if path == "/fail":
             raise KeyError("a bug")
         if path == "/wait":
@@ -99,7 +102,8 @@ def test_a_body_over_the_limit_is_refused_unread(front, head):
     ],
 )
 def test_malformed_http_is_refused_and_the_server_lives(front, connection, head):
-    assert b" 400 " in raw(front, head).split(b"\r\n")[0] or b"400" in raw(front, head)
+    # What is not HTTP at all gets no status line, only the page that tells of it.
+    assert b"400" in raw(front, head)
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
 
@@ -141,3 +145,68 @@ def test_draining_gives_up_in_time(front, connection):
     front.api.entered.wait(10)
     assert front.drain(0.1) is False
     front.api.go_on.set()
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_let_go(front, monkeypatch):
+    monkeypatch.setattr(_Handler, "timeout", 0.5)
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        started = time.monotonic()
+        with pytest.raises(OSError):
+            while time.monotonic() - started < 5:
+                connection.sendall(b"G")
+                time.sleep(0.1)
+        assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Transfer-Encoding: gzip, chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        b"Content-Length: 5\r\nContent-Length: 0\r\n",
+        b"Content-Length: +5\r\n",
+        b"Content-Encoding: br\r\n",
+    ],
+)
+def test_unclear_bodies_are_refused_and_nothing_behind_them_is_read(front, headers):
+    hidden = b"5\r\nhello\r\n0\r\n\r\nGET /hidden HTTP/1.1\r\n\r\n"
+    answer = raw(front, b"POST / HTTP/1.1\r\n" + headers + b"\r\n" + hidden)
+    assert answer.count(b"HTTP/1.1 ") == 1 and b" 400 " in answer.split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("size", [b"0x5", b"+5", b"5_", b"", b"-1"])
+def test_a_chunks_size_is_hexadecimal_digits(front, size):
+    head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert b" 400 " in raw(front, head + size + b"\r\nhello\r\n0\r\n\r\n").split(b"\r\n")[0]
+
+
+def test_a_packed_body_is_unpacked_up_to_the_limit(connection):
+    headers = {"Content-Encoding": "gzip"}
+    connection.request("POST", "/", gzip.compress(b"hello"), headers)
+    assert json.loads(connection.getresponse().read())[2] == "hello"
+    connection.request("POST", "/", gzip.compress(b"x" * 1000), headers)
+    assert connection.getresponse().status == 413
+    connection.close()
+    for broken in (b"no gzip", gzip.compress(b"hello")[:-9]):
+        connection.request("POST", "/", broken, headers)
+        assert connection.getresponse().status == 400
+        connection.close()
+
+
+def test_a_kept_connection_is_told_of_the_drain(front, connection):
+    connection.request("GET", "/")
+    connection.getresponse().read()
+    front.drain(1)
+    connection.request("GET", "/")
+    assert connection.getresponse().status == 503
+
+
+def test_who_half_closes_or_has_a_high_descriptor_is_still_there(front):
+    active = []
+    front.api.handle = lambda *args: active.append(args[-1]()) or Answer(200, b"{}")
+    with ExitStack() as files:
+        for _ in range(1100):
+            files.enter_context(open(os.devnull))
+        raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert active == [True, True]

@@ -59,22 +59,26 @@ def test_booleans_are_written_as_for_tf_serving(flag, value):
 
 def test_a_flag_without_effect_is_accepted_and_said_so():
     chosen = options(
-        "--enable_batching", "--batching_parameters_file=b.txt", "--num_load_threads=4"
+        "--batching_parameters_file=b.txt", "--num_load_threads=4", "--enable_profiler"
     )
-    assert [note.split()[0] for note in chosen.notes()] == [
-        "--enable_batching",
+    assert sorted(note.split()[0] for note in chosen.notes()) == [
         "--batching_parameters_file",
+        "--enable_profiler",
         "--num_load_threads",
     ]
     assert all("no effect" in note for note in chosen.notes())
-    assert options("--enable_batching=false").notes() == []
+    assert options("--enable_profiler=false", "--enable_grpc_healthcheck_service").notes() == []
+    assert options("--enable_batching", "--batching_parameters_file=b.txt").notes() == []
 
 
-@pytest.mark.parametrize("flag", ["--ssl_config_file=tls.txt", "--use_alts_credentials"])
-def test_protection_that_is_not_there_is_refused_and_not_ignored(flag):
-    flags = [flag] if "=" in flag else [flag, "true"]
+def test_tls_is_said_to_leave_rest_plain():
+    assert "REST stays plain" in options("--ssl_config_file=tls.txt").notes()[0]
+    assert options("--ssl_config_file=tls.txt", "--rest_api_port=0").notes() == []
+
+
+def test_protection_that_is_not_there_is_refused_and_not_ignored():
     with pytest.raises(ServingError, match="unprotected"):
-        options(*flags)
+        options("--use_alts_credentials", "true")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +89,8 @@ def test_protection_that_is_not_there_is_refused_and_not_ignored(flag):
         ({"port": 9000, "rest_api_port": 9000}, "same as --port"),
         ({"model_name": ""}, "--model_name"),
         ({"max_message_bytes": 0}, "--max_message_bytes"),
+        ({"max_input_bytes": -1}, "--max_input_bytes"),
+        ({"log_format": "xml"}, "text or json. Received: xml"),
         ({"grpc_channel_arguments": "a=1,b"}, "key=value"),
     ],
 )

@@ -156,7 +156,8 @@ def test_metadata_reads_as_from_tf_serving(ask):
         ("tiny:predict", b"{", 400, "JSON Parse error: "),
         ("tiny:predict", b"[" * 100_000, 400, "JSON Parse error: "),
         ("tiny:predict", b"[1]", 400, "JSON Value: [1] Is not object"),
-        ("tiny:regress", {}, 501, "use :predict"),
+        ("tiny:regress", {}, 400, "key 'examples' is expected"),
+        ("tiny:regress", {"examples": [{}]}, 501, "use Predict"),
         ("tiny:translate", {}, 400, "Malformed request: POST /v1/models/tiny:translate"),
     ],
 )
@@ -167,7 +168,7 @@ def test_a_wrong_request_gets_tf_servings_status_and_words(ask, path, body, stat
 
 
 def test_other_paths_and_methods(ask):
-    assert ask("/")[0] == 404
+    assert ask("/nothing")[0] == 404
     assert ask("/v1/models/nobody") == (404, "Could not find any versions of model nobody")
     assert ask("/v1/models/tiny/versions/9") == (404, "Could not find version 9 of model tiny")
     assert ask("/v1/models/nobody/metadata") == (

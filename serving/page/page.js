@@ -1,0 +1,257 @@
+// The page: what is chosen, what is asked, and where the answers go.
+
+import { readAddress, writeAddress } from "./address.js";
+import * as api from "./api.js";
+import { fillSelect, make } from "./dom.js";
+import { openJson } from "./kinds/json.js";
+import { openPair } from "./views/pair.js";
+import { makeHeading, makeVersions } from "./views/versions.js";
+
+const LOOK_AGAIN = 5000;
+const at = (id) => document.getElementById(id);
+
+let served = { kinds: [], models: [] };
+let seen = "";
+let runs = {};
+let state = readAddress();
+let view = null;
+let viewKey = "";
+let asking = null;
+
+/** The model and the versions that the state means: those that are served, or null. */
+function chosen() {
+  const model = served.models.find(({ name }) => name === state.model) ?? served.models[0] ?? null;
+  const available = (model?.versions ?? []).filter((version) => version.state === "AVAILABLE");
+  const find = (number) => available.find(({ version }) => version === number) ?? null;
+  const first = find(state.version) ?? available[0] ?? null;
+  const second = state.beside && available.length > 1 ? find(state.beside) : null;
+  return { model, available, versions: [first, second].filter(Boolean) };
+}
+
+async function draw() {
+  const { model, available, versions } = chosen();
+  const [first, second] = versions;
+  fillSelect(at("model"), served.models.map(({ name }) => [name, name]), model?.name ?? "");
+  const choices = available.map(({ version, labels }) => [version, [version, ...labels].join(" · ")]);
+  fillSelect(at("version"), choices, first?.version ?? "");
+  fillSelect(at("compared"), choices, second?.version ?? "");
+  at("first").hidden = !first;
+  at("second").hidden = !second;
+  at("compare").hidden = !first;
+  at("compare").disabled = available.length < 2;
+  at("compare").title = available.length < 2 ? "Fewer than two versions are served." : "";
+  at("compare").setAttribute("aria-pressed", String(Boolean(second)));
+  document.title = model ? `${model.name} · pairloom` : "pairloom";
+  drawNotice(model, first);
+  at("about").hidden = !model?.versions.length;
+  at("about").open ||= Boolean(model && !first);
+  at("versions").replaceChildren(makeVersions(model?.versions ?? [], runs[model?.name] ?? {}));
+  await openView(model, first);
+  drawPanes(model, versions);
+}
+
+function drawNotice(model, first) {
+  let text = "";
+  if (!model) text = "No model is configured on this server.";
+  else if (!first) text = `No version of ${model.name} is served yet.`;
+  else if (state.version && state.version !== first.version) {
+    text = `Version ${state.version} of ${model.name} is not served; this is ${first.version}.`;
+  }
+  showNotice(text);
+}
+
+function showNotice(text) {
+  if (at("notice").textContent !== text) at("notice").textContent = text;
+  at("notice").hidden = !text;
+}
+
+/** The form of the chosen version; it is made anew only when that needs another one. */
+async function openView(model, version) {
+  at("form").hidden = !version;
+  const key = JSON.stringify(version ? [model.name, version.description ?? version.version] : null);
+  if (key === viewKey) return;
+  viewKey = key;
+  view = null;
+  at("inputs").replaceChildren();
+  if (!version) return;
+  const fields = [...(version.description?.inputs ?? []), version.description?.output];
+  const known = fields.every((field) => served.kinds.includes(field?.kind));
+  const open = known ? openPair : openJson;
+  const opened = await open({ model: model.name, version, saved: state.inputs });
+  if (key !== viewKey) return;
+  view = opened;
+  at("inputs").replaceChildren(...view.elements);
+}
+
+/** A pane for each version: kept, with its answer, as long as the version stays the same. */
+function drawPanes(model, versions) {
+  const panes = [...at("panes").children];
+  at("panes").classList.toggle("two", versions.length > 1);
+  versions.forEach((version, i) => {
+    const key = JSON.stringify([model.name, version.version]);
+    const heading = makeHeading(model.name, version, runs[model.name]?.[version.version]);
+    if (panes[i]?.dataset.key === key) return panes[i].firstElementChild.replaceWith(heading);
+    const pane = make(
+      "section",
+      { class: "pane", "aria-label": `Version ${version.version}`, "data-key": key },
+      heading,
+      make("div", { class: "body" }),
+    );
+    if (panes[i]) panes[i].replaceWith(pane);
+    else at("panes").append(pane);
+  });
+  panes.slice(versions.length).forEach((pane) => pane.remove());
+}
+
+/** Asks every pane's version; whatever was under way is given up. */
+async function send() {
+  const { model, versions } = chosen();
+  const request = view?.request();
+  giveUp();
+  if (!request) return view?.focus();
+  const mine = (asking = new AbortController());
+  remember();
+  at("said").textContent = "Asking …";
+  document.body.classList.add("busy");
+  const bodies = [...at("panes").querySelectorAll(".body")];
+  const found = await Promise.all(
+    versions.map((version, i) => answer(request, model.name, version, bodies[i], mine.signal)),
+  );
+  if (mine.signal.aborted) return;
+  document.body.classList.remove("busy");
+  if (found.length === 2 && found.every(Boolean)) view.compare?.(...found);
+  at("said").textContent = found[0]?.said ?? "No answer.";
+}
+
+function giveUp() {
+  asking?.abort();
+  document.body.classList.remove("busy");
+}
+
+/** The old answer stays until there is something to take its place. */
+async function answer(request, model, version, body, signal) {
+  let shown = null;
+  const show = (element) => body.replaceChildren((shown = element));
+  try {
+    return await view.answer(request, model, version, show, signal);
+  } catch (error) {
+    if (signal.aborted) return null;
+    const notice = make("p", { class: "notice", role: "alert" }, error.message);
+    body.replaceChildren(...(shown ? [shown, notice] : [notice]));
+    return null;
+  }
+}
+
+function remember() {
+  if (view) state.inputs = { ...state.inputs, ...view.saved() };
+  writeAddress({ ...state, inputs: view ? view.saved() : {} });
+}
+
+/** Another choice: the form keeps what was written, and what was asked is asked again. */
+async function choose(change) {
+  const before = view;
+  giveUp();
+  if (view) state.inputs = { ...state.inputs, ...view.saved() };
+  Object.assign(state, change);
+  if (!(await redraw())) return;
+  remember();
+  if (asking && view?.request() && (view === before || !view.waits)) await send();
+}
+
+/** Draws, or tells why not. */
+async function redraw() {
+  try {
+    await draw();
+    return true;
+  } catch (error) {
+    showNotice(error.message);
+    return false;
+  }
+}
+
+function toggleCompare() {
+  const { available, versions } = chosen();
+  const other = available.find((version) => version !== versions[0]);
+  return choose({ beside: versions[1] ? "" : (other?.version ?? "") });
+}
+
+/** Looks at the server; draws only what has changed. */
+async function look() {
+  try {
+    served = await api.models();
+    const now = JSON.stringify(served);
+    if (now === seen) return;
+    seen = now;
+    await draw();
+    readRuns();
+  } catch (error) {
+    seen = "";
+    showNotice(error.message);
+  }
+}
+
+/** Scores come later than the page, and the page does without them if it must. */
+async function readRuns() {
+  try {
+    runs = await api.runs();
+    await draw();
+  } catch {
+    runs = {};
+  }
+}
+
+/** Shows the field for a token; all who wait for it get the same one. */
+let wanted = null;
+function askForToken(refused) {
+  wanted ??= new Promise((resolve) => {
+    const form = at("token-form");
+    form.hidden = false;
+    form.querySelector("label").textContent = refused
+      ? "The server does not take this token. Give another one."
+      : "This server asks for a token. It is kept until you leave the page.";
+    at("token").focus();
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      form.hidden = true;
+      wanted = null;
+      resolve(at("token").value);
+      at("token").value = "";
+    };
+  });
+  return wanted;
+}
+
+async function start() {
+  api.onUnauthorized(askForToken);
+  at("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    }
+  });
+  at("model").addEventListener("change", (event) =>
+    choose({ model: event.target.value, version: "", beside: "" }),
+  );
+  at("version").addEventListener("change", (event) => choose({ version: event.target.value }));
+  at("compared").addEventListener("change", (event) => choose({ beside: event.target.value }));
+  at("compare").addEventListener("click", toggleCompare);
+  addEventListener("hashchange", async () => {
+    state = readAddress();
+    viewKey = "";
+    giveUp();
+    if ((await redraw()) && Object.values(state.inputs).some(Boolean)) send();
+  });
+  await look();
+  if (Object.values(state.inputs).some(Boolean)) send();
+  else view?.focus();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
+    if (!document.hidden) await look();
+  }
+}
+
+start();

@@ -1,0 +1,248 @@
+"""Many small requests as one large one, by TF Serving's parameters.
+
+A batch costs far less than its rows one by one. Rows are grouped by signature and by length, so
+that a long text does not hold up short ones; what a request gets back never depends on who else
+was in its batch.
+"""
+
+import dataclasses
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+
+import numpy as np
+
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.config_files import BatchingParameters
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.padding import trim, trimmable
+from pairloom.serving.server.saved_model import Arrays, LoadedModel, Request
+
+logger = logging.getLogger("pairloom.serving")
+
+_SHORT_BYTES = 32
+
+
+@dataclasses.dataclass(eq=False)
+class _Task:
+    """One request in the queue."""
+
+    request: Request
+    rows: int
+    call: Call
+    since: float
+    answer: "Future[Arrays]" = dataclasses.field(default_factory=Future)
+
+
+@dataclasses.dataclass(eq=False)
+class _Batch:
+    """Tasks that will be computed together."""
+
+    since: float
+    tasks: list[_Task] = dataclasses.field(default_factory=list)
+    rows: int = 0
+
+    def add(self, task: _Task) -> None:
+        self.tasks.append(task)
+        self.rows += task.rows
+
+
+class Batcher:
+    """Runs requests to one model in batches.
+
+    Args:
+        model: The model.
+        parameters: How large, how long, how many.
+        observe: Called with the rows of every batch and the seconds its oldest task waited.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        parameters: BatchingParameters,
+        observe: Callable[[int, float], None] = lambda rows, seconds: None,
+    ):
+        self._model = model
+        self._parameters = parameters
+        self._observe = observe
+        self._wait = parameters.batch_timeout_micros / 1e6
+        self._queues: dict[Hashable, deque[_Batch]] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._work, name=f"batch-{number}", daemon=True)
+            for number in range(parameters.num_batch_threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def run(self, request: Request, call: Call) -> Arrays:
+        """Answers a request that the model has checked, and that has `batch_rows`.
+
+        Raises:
+            RequestError: The queue is full, the time is up, or the model failed on this request.
+        """
+        rows = batch_rows(request)
+        if rows > self._parameters.max_batch_size:
+            raise invalid(
+                f"Task size {rows} is larger than maximum input batch size "
+                f"{self._parameters.max_batch_size}"
+            )
+        task = _Task(request, rows, call, time.monotonic())
+        self._enqueue(task)
+        try:
+            return task.answer.result(call.remaining())
+        except FutureTimeoutError:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
+
+    def close(self) -> None:
+        """Stops the threads; no `run` may be under way."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _enqueue(self, task: _Task) -> None:
+        parameters = self._parameters
+        with self._changed:
+            queue = self._queues.setdefault(group(task.request), deque())
+            if not queue or queue[-1].rows + task.rows > parameters.max_batch_size:
+                if len(queue) >= parameters.max_enqueued_batches:
+                    raise RequestError(
+                        Code.UNAVAILABLE,
+                        "The batch scheduling queue to which this task was submitted is full; "
+                        f"currently {len(queue)} batches enqueued and max_enqueued_batches is "
+                        f"{parameters.max_enqueued_batches}",
+                    )
+                queue.append(_Batch(task.since))
+            batch = queue[-1]
+            batch.add(task)
+            # Nobody need look at a batch that was there already and still has room.
+            if len(batch.tasks) == 1 or batch.rows >= parameters.max_batch_size:
+                self._changed.notify()
+
+    def _work(self) -> None:
+        while (batch := self._next()) is not None:
+            try:
+                self._observe(batch.rows, time.monotonic() - batch.since)
+                self._answer(batch.tasks)
+            except BaseException as error:
+                # Nobody may be left waiting, whatever went wrong.
+                for task in batch.tasks:
+                    if not task.answer.done():
+                        task.answer.set_exception(error)
+
+    def _next(self) -> _Batch | None:
+        """Waits for a batch that is full, or whose time is up; the oldest first."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                oldest, soonest = None, None
+                for key, queue in self._queues.items():
+                    ready_at = queue[0].since + self._wait
+                    full = len(queue) > 1 or queue[0].rows >= self._parameters.max_batch_size
+                    if not full and ready_at > now:
+                        soonest = ready_at if soonest is None else min(soonest, ready_at)
+                    elif oldest is None or queue[0].since < self._queues[oldest][0].since:
+                        oldest = key
+                if oldest is not None:
+                    batch = self._queues[oldest].popleft()
+                    if not self._queues[oldest]:
+                        del self._queues[oldest]
+                    return batch
+                self._changed.wait(None if soonest is None else soonest - now)
+        return None
+
+    def _wanted(self, task: _Task) -> bool:
+        """Whether somebody still waits for the task; if not, it is not computed."""
+        try:
+            task.call.check()
+        except RequestError as error:
+            task.answer.set_exception(error)
+            return False
+        return True
+
+    def _answer(self, tasks: Sequence[_Task]) -> None:
+        tasks = [task for task in tasks if self._wanted(task)]
+        if not tasks:
+            return
+        try:
+            answers = self._together(tasks)
+        except Exception as error:
+            if len(tasks) == 1:
+                tasks[0].answer.set_exception(error)
+                return
+            # One of them is to blame, and only that one shall fail.
+            half = len(tasks) // 2
+            self._answer(tasks[:half])
+            self._answer(tasks[half:])
+            return
+        for task, answer in zip(tasks, answers):
+            task.answer.set_result(answer)
+
+    def _together(self, tasks: Sequence[_Task]) -> list[Arrays]:
+        first = tasks[0].request
+        rows = sum(task.rows for task in tasks)
+        remaining = [task.call.remaining() for task in tasks]
+        limits = [seconds for seconds in remaining if seconds is not None]
+        timeout = max(limits) if len(limits) == len(remaining) else None
+        inputs = {
+            name: _filled([task.request.inputs[name] for task in tasks], self._padded_size(rows))
+            for name in first.inputs
+        }
+        outputs = self._model.compute(dataclasses.replace(first, inputs=inputs), timeout)
+        for name, array in outputs.items():
+            if not array.shape or len(array) != self._padded_size(rows):
+                raise RequestError(
+                    Code.FAILED_PRECONDITION,
+                    "Batched output tensor's 0th dimension does not equal the sum of the 0th "
+                    f"dimension sizes of the input tensors (output {name})",
+                )
+        shapes = {name: endpoint.shape for name, endpoint in first.outputs.items()}
+        answers, start = [], 0
+        for task in tasks:
+            own = slice(start, start + task.rows)
+            answers.append(trim({name: array[own] for name, array in outputs.items()}, shapes))
+            start += task.rows
+        return answers
+
+    def _padded_size(self, rows: int) -> int:
+        sizes = (size for size in self._parameters.allowed_batch_sizes if size >= rows)
+        return next(sizes, rows)
+
+
+def batch_rows(request: Request) -> int:
+    """How many rows a request has, if it can share a batch; else 0.
+
+    It can if every input and output has one row for each, and an output's further sizes are fixed
+    or of those that can be trimmed back to what the request would have got alone.
+    """
+    sizes = {array.shape[0] if array.shape else 0 for array in request.inputs.values()}
+    if len(sizes) != 1:
+        return 0
+    for endpoint in (*request.endpoints.values(), *request.outputs.values()):
+        if not endpoint.shape or endpoint.shape[0] is not None:
+            return 0
+    shapes = {name: endpoint.shape for name, endpoint in request.outputs.items()}
+    return sizes.pop() if trimmable(shapes) else 0
+
+
+def group(request: Request) -> Hashable:
+    """What requests in one batch have in common: what they ask, and about how long they are."""
+    lengths = []
+    for name, array in sorted(request.inputs.items()):
+        longest = 0
+        if array.dtype == np.object_:
+            longest = max(map(len, array.ravel()), default=0)
+        lengths.append((name, array.shape[1:], max(longest, _SHORT_BYTES).bit_length()))
+    return request.signature, tuple(request.outputs), tuple(lengths)
+
+
+def _filled(arrays: Sequence[np.ndarray], rows: int) -> np.ndarray:
+    """All rows one below the other, the last one again up to `rows`."""
+    joined = np.concatenate(arrays)
+    missing = rows - len(joined)
+    return np.concatenate([joined, np.repeat(joined[-1:], missing, axis=0)]) if missing else joined

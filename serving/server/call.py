@@ -1,0 +1,68 @@
+"""One request from its caller's side: how long it may take, whether somebody still waits."""
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pairloom.serving.server.errors import Code, RequestError
+
+# gRPC states a call without a deadline as one in some hundred years.
+_NO_LIMIT = 1e7
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """What is known of a request apart from its contents.
+
+    Args:
+        deadline: Monotonic time after which nobody waits any more; None: no limit.
+        active: Says whether the caller is still there.
+        id: For logs.
+        api: The method, such as `Predict`.
+        model: The model that answers, once it is known; so too the rest.
+        version: Its version.
+        signature: Its signature.
+        rows: How many inputs the request has.
+    """
+
+    deadline: float | None = None
+    active: Callable[[], bool] = lambda: True
+    id: str = ""
+    api: str = "Predict"
+    model: str = ""
+    version: int = 0
+    signature: str = ""
+    rows: int = 0
+
+    @classmethod
+    def within(
+        cls, seconds: float | None, active: Callable[[], bool] = lambda: True, id: str = ""
+    ) -> "Call":
+        """A call that must be answered within `seconds`; None: no limit."""
+        if seconds is None or seconds >= _NO_LIMIT:
+            return cls(None, active, id)
+        return cls(time.monotonic() + seconds, active, id)
+
+    def remaining(self) -> float | None:
+        """Seconds left, at least 0; None: no limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raises `RequestError` if the time is up or the caller has gone."""
+        if self.remaining() == 0:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
+        if not self.active():
+            raise RequestError(Code.CANCELLED, "The client cancelled the request.")
+
+    @contextmanager
+    def turn(self, gate: threading.Semaphore) -> Iterator[None]:
+        """Waits for its turn, and for no longer than anybody waits for the answer."""
+        if not gate.acquire(timeout=self.remaining()):
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
+        try:
+            self.check()
+            yield
+        finally:
+            gate.release()

@@ -1,0 +1,53 @@
+"""Names for versions, such as `stable` for 3."""
+
+from collections.abc import Callable, Sequence
+
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.model_config import ConfiguredModel
+
+
+class Labels:
+    """The labels in force, those of all models.
+
+    Args:
+        models: Whose labels are taken as they are.
+    """
+
+    def __init__(self, models: Sequence[ConfiguredModel]):
+        self._labels = {model.name: model.labels for model in models}
+
+    def of(self, name: str) -> dict[str, int]:
+        """A model's labels."""
+        return dict(self._labels.get(name, {}))
+
+    def version(self, name: str, label: str) -> int:
+        """The version that a label names."""
+        labels = self._labels.get(name, {})
+        if label not in labels:
+            raise invalid(f"Unrecognized servable version label: {label}")
+        return labels[label]
+
+    def assign(
+        self,
+        models: Sequence[ConfiguredModel],
+        available: Callable[[str], list[int]],
+        may_wait: bool,
+    ) -> None:
+        """Puts these models' labels in force, or none of them.
+
+        Args:
+            models: All models from now on.
+            available: A model's versions that are served.
+            may_wait: Whether a new label may name another version.
+        """
+        for model in models:
+            served = available(model.name)
+            for label, version in model.labels.items():
+                known = self._labels.get(model.name, {}).get(label, version) == version
+                if version not in served and not (may_wait and known):
+                    raise RequestError(
+                        Code.FAILED_PRECONDITION,
+                        f"Request to assign label to version {version} of model {model.name}, "
+                        "which is not currently available for inference",
+                    )
+        self._labels = {model.name: model.labels for model in models}

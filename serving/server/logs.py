@@ -1,0 +1,40 @@
+"""What the server tells: sentences for people, or JSON lines for machines."""
+
+import datetime
+import json
+import logging
+import sys
+
+logger = logging.getLogger("pairloom.serving")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.datetime.fromtimestamp(record.created, datetime.timezone.utc)
+        line = {
+            "time": moment.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "details", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_to_terminal(json_lines: bool = False) -> None:
+    """News on standard output, trouble on standard error."""
+    if logger.handlers:
+        return
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    news = logging.StreamHandler(sys.stdout)
+    news.addFilter(lambda record: record.levelno < logging.WARNING)
+    trouble = logging.StreamHandler(sys.stderr)
+    trouble.setLevel(logging.WARNING)
+    for handler in (news, trouble):
+        if json_lines:
+            handler.setFormatter(JsonLines())
+        logger.addHandler(handler)

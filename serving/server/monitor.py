@@ -1,0 +1,78 @@
+"""Counts and logs every request, whichever way it came."""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.metrics import Metrics
+
+logger = logging.getLogger("pairloom.serving.requests")
+
+_USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
+
+
+class Monitor:
+    """Watches requests.
+
+    Args:
+        metrics: Where to count.
+        log: Whether each request gets a line in the log.
+    """
+
+    def __init__(self, metrics: Metrics, log: bool = False):
+        self.metrics = metrics
+        self._log = log
+
+    @contextmanager
+    def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
+        """Takes the time of what happens inside, and notes how it ended.
+
+        Args:
+            call: The request; by the end it knows its model.
+            api: The method, such as `Predict`.
+            entrypoint: `GRPC` or `REST`.
+        """
+        call.api = api
+        started = time.monotonic()
+        code = Code.OK
+        try:
+            yield
+        except RequestError as error:
+            code = error.code
+            raise
+        except BaseException:
+            code = Code.INTERNAL
+            raise
+        finally:
+            seconds = time.monotonic() - started
+            self.metrics.request(call.model, api, entrypoint, code, seconds)
+            if self._log:
+                logger.info(
+                    "%s %s %s",
+                    api,
+                    call.model or "-",
+                    code.name,
+                    extra={
+                        "details": {
+                            "request_id": call.id,
+                            "api": api,
+                            "entrypoint": entrypoint,
+                            "model": call.model,
+                            "version": call.version,
+                            "signature": call.signature,
+                            "rows": call.rows,
+                            "status": code.name,
+                            "milliseconds": round(1e3 * seconds, 3),
+                        }
+                    },
+                )
+
+
+def request_id(given: str | None) -> str:
+    """The id that the caller gave, if it can stand in a log, or a new one."""
+    return given if given and _USABLE_ID.fullmatch(given) else uuid.uuid4().hex[:16]

@@ -1,0 +1,141 @@
+"""The page at `/`: its files, and what it must know of the models that are served.
+
+Predictions go through the REST API like everybody else's.
+"""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pairloom.serving.description import read_description
+from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.rest_api import Answer
+from pairloom.serving.server.run_scores import RunScores, ScoreBook, ScoresOf
+from pairloom.serving.server.servable import State
+from pairloom.serving.server.version_folders import versions_on_disk
+
+_CONTENT_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+# Nothing from elsewhere, nothing inline, and no text that becomes markup.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_HEADERS = (
+    ("Content-Security-Policy", _POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-cache"),
+)
+
+
+class Page:
+    """Answers what the browser asks for besides predictions.
+
+    `/` and `/page/<file>` are files, read once; `/page/models.json` tells the models, their
+    versions and their fields; `/page/runs.json` tells the scores of the runs that made them, apart
+    because looking them up may take seconds.
+
+    Args:
+        registry: The models.
+        scores_of: Finds the scores of a version.
+    """
+
+    def __init__(self, registry: Registry, scores_of: ScoresOf | None = None):
+        self._registry = registry
+        self._scores = ScoreBook(scores_of)
+        self._files = dict(_read_files())
+        # A kind is shown if it has a file; `json` is the view of what has none.
+        kinds = {path for path in self._files if path.startswith("/page/kinds/")}
+        self._kinds = sorted({Path(path).stem for path in kinds} - {"json"})
+
+    def is_open(self, path: str) -> bool:
+        """Whether everybody may have it: the page's own files, which then ask for the token."""
+        return path in self._files
+
+    def handle(self, method: str, path: str) -> Answer:
+        """Answers a request, or raises `RequestError`."""
+        makers = {"/page/models.json": self._models, "/page/runs.json": self._runs}
+        if path not in makers and path not in self._files:
+            raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
+        if method not in ("GET", "HEAD"):
+            raise invalid(f"Malformed request: {method} {path}")
+        if path in makers:
+            body = json.dumps(makers[path](), ensure_ascii=False).encode("utf-8", "replace")
+            return Answer(200, body, headers=_HEADERS)
+        return self._files[path]
+
+    def _models(self) -> dict[str, Any]:
+        models = [
+            {"name": name, "versions": list(self._versions(name))} for name in self._registry.models
+        ]
+        return {"kinds": self._kinds, "models": models}
+
+    def _versions(self, name: str) -> Iterator[dict[str, Any]]:
+        model = self._registry.models[name]
+        try:
+            rows = self._registry.status(name)
+        except RequestError:
+            return
+        folders = {}
+        with suppress(OSError):
+            folders = versions_on_disk(model.base_path)
+        for version, state, _, message in rows:
+            signatures: list[str] = []
+            with suppress(RequestError), self._registry.lease(name, version) as servable:
+                signatures = sorted(servable.model.signature_defs)
+            folder = folders.get(version)
+            description = read_description(folder) if folder else None
+            yield {
+                # A text, because JavaScript's numbers are too small for a version.
+                "version": str(version),
+                "state": state.name,
+                "error": message,
+                "labels": sorted(
+                    k for k, v in self._registry.labels.of(name).items() if v == version
+                ),
+                "signatures": signatures,
+                "description": dataclasses.asdict(description) if description else None,
+            }
+
+    def _runs(self) -> dict[str, Any]:
+        return {
+            name: {
+                str(version): _plain(run)
+                for version, run in self._scores.scores(name, self._served(name)).items()
+            }
+            for name in self._registry.models
+        }
+
+    def _served(self, name: str) -> list[int]:
+        try:
+            rows = self._registry.status(name)
+        except RequestError:
+            return []
+        return [version for version, state, *_ in rows if state is State.AVAILABLE]
+
+
+def _read_files() -> Iterator[tuple[str, Answer]]:
+    root = Path(__file__).parent.parent / "page"
+    for file in sorted(root.rglob("*")):
+        if file.suffix in _CONTENT_TYPES:
+            answer = Answer(200, file.read_bytes(), _CONTENT_TYPES[file.suffix], _HEADERS)
+            path = file.relative_to(root).as_posix()
+            yield "/" if path == "index.html" else f"/page/{path}", answer
+
+
+def _plain(run: RunScores) -> dict[str, Any]:
+    # JSON has no word for what is not a finite number.
+    scores = {name: v if math.isfinite(v) else None for name, v in run.scores.items()}
+    return dataclasses.asdict(run) | {"scores": scores}

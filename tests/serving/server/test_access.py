@@ -1,0 +1,162 @@
+"""A token and TLS, on real connections."""
+
+import datetime
+import ipaddress
+import json
+import urllib.error
+import urllib.request
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tensorflow_serving.apis import get_model_status_pb2, model_service_pb2_grpc
+
+from pairloom.serving import Client
+from pairloom.serving.client import ClientError
+from pairloom.serving.server import ServingError
+from pairloom.serving.server.access import read_token
+
+TOKEN = "0123456789abcdef-token"
+
+
+@pytest.fixture
+def guarded(start_server, base_path, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(TOKEN + "\n")
+    return start_server(base_path, token_file=str(file))
+
+
+def status(channel, **how):
+    request = get_model_status_pb2.GetModelStatusRequest()
+    request.model_spec.name = "tiny"
+    stub = model_service_pb2_grpc.ModelServiceStub(channel)
+    return stub.GetModelStatus(request, timeout=10, **how)
+
+
+def test_grpc_wants_the_token_and_health_does_not(guarded):
+    with grpc.insecure_channel(f"127.0.0.1:{guarded.port}") as channel:
+        right = [("authorization", f"Bearer {TOKEN}")]
+        assert status(channel, metadata=right).model_version_status[0].version == 1
+        for wrong in ([], [("authorization", TOKEN)], [("authorization", "Bearer no")]):
+            with pytest.raises(grpc.RpcError) as caught:
+                status(channel, metadata=wrong)
+            assert caught.value.code() == grpc.StatusCode.UNAUTHENTICATED
+        health = health_pb2_grpc.HealthStub(channel)
+        assert health.Check(health_pb2.HealthCheckRequest(), timeout=10).status == 1
+
+
+@pytest.mark.parametrize("path", ["/v1/models/tiny", "/monitoring/prometheus/metrics"])
+def test_rest_wants_the_token(guarded, path):
+    url = f"http://127.0.0.1:{guarded.rest_port}{path}"
+    request = urllib.request.Request(url, headers={"Authorization": f"bearer {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        assert response.status == 200
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(url, timeout=10)
+    assert caught.value.code == 401
+    assert "Authorization: Bearer" in json.loads(caught.value.read())["error"]
+
+
+@pytest.mark.parametrize("text", ["", "short", "with a space in it, long enough", "ä" * 20])
+def test_a_token_that_is_none_is_refused(tmp_path, text):
+    file = tmp_path / "token"
+    file.write_text(text)
+    with pytest.raises(ServingError, match="one token of at least 16"):
+        read_token(str(file))
+
+
+class Authority:
+    """Makes certificates."""
+
+    def __init__(self):
+        self.key, self.certificate = _certificate("authority", None)
+
+    def issue(self, name):
+        """A key and a certificate, both PEM."""
+        key, certificate = _certificate(name, self)
+        return _pem_key(key), _pem(certificate)
+
+
+def _certificate(name, authority):
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(authority.certificate.subject if authority else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), True)
+        .add_extension(x509.SubjectAlternativeName(names), False)
+    )
+    return key, builder.sign(authority.key if authority else key, hashes.SHA256())
+
+
+def _pem(certificate):
+    from cryptography.hazmat.primitives import serialization
+
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _pem_key(key):
+    from cryptography.hazmat.primitives import serialization
+
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+def test_the_client_shows_token_and_certificate(guarded):
+    with Client(f"127.0.0.1:{guarded.port}", "tiny", token=TOKEN) as client:
+        assert client.predict(["hi"])[0].text == "1:HI"
+    with (
+        Client(f"127.0.0.1:{guarded.port}", "tiny") as client,
+        pytest.raises(ClientError, match="UNAUTHENTICATED"),
+    ):
+        client.predict(["hi"])
+
+
+def test_tls_and_mutual_tls(start_server, base_path, tmp_path):
+    authority = Authority()
+    key, certificate = authority.issue("server")
+    client_key, client_certificate = authority.issue("client")
+    root = _pem(authority.certificate)
+
+    def config(**more):
+        settings = {"server_key": key.decode(), "server_cert": certificate.decode(), **more}
+        file = tmp_path / "ssl.config"
+        file.write_text("\n".join(f"{name}: {json.dumps(x)}" for name, x in settings.items()))
+        return str(file)
+
+    def ask(server, *credentials):
+        shown = grpc.ssl_channel_credentials(root, *credentials)
+        with Client(f"localhost:{server.port}", "tiny", credentials=shown) as client:
+            return client.status()[0].version
+
+    server = start_server(base_path, ssl_config_file=config())
+    assert ask(server) == 1
+    with (
+        grpc.insecure_channel(f"localhost:{server.port}") as channel,
+        pytest.raises(grpc.RpcError),
+    ):
+        status(channel)
+
+    server = start_server(
+        base_path, ssl_config_file=config(custom_ca=root.decode(), client_verify=True)
+    )
+    assert ask(server, client_key, client_certificate) == 1
+    stranger = Authority().issue("client")
+    for credentials in ((), stranger):
+        with pytest.raises(ClientError):
+            ask(server, *credentials)

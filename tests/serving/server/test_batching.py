@@ -1,0 +1,216 @@
+"""Requests in batches: together when they can be, and never the worse for it."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pairloom.serving.server.batching import Batcher, batch_rows, group
+from pairloom.serving.server.call import Call
+from pairloom.serving.server.config_files import BatchingParameters
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.saved_model import LoadedModel
+
+
+@pytest.fixture(scope="module")
+def model(saved_model):
+    model = LoadedModel(saved_model)
+    yield model
+    model.close()
+
+
+class Counting:
+    """The model, with a gate before it and a list of what it was asked."""
+
+    def __init__(self, model):
+        self._model = model
+        self.sizes = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+
+    def check(self, *arguments):
+        return self._model.check(*arguments)
+
+    def compute(self, request, timeout=None):
+        self.entered.set()
+        assert self.gate.wait(20)
+        self.sizes.append(np.size(next(iter(request.inputs.values()))))
+        return self._model.compute(request, timeout)
+
+
+@pytest.fixture
+def counting(model):
+    return Counting(model)
+
+
+@pytest.fixture
+def batcher_of(counting):
+    made = []
+
+    def make(**parameters):
+        usual = {"max_batch_size": 8, "num_batch_threads": 1, "batch_timeout_micros": 0}
+        made.append(Batcher(counting, BatchingParameters(**(usual | parameters))))
+        return made[-1]
+
+    yield make
+    for batcher in made:
+        batcher.close()
+
+
+def ask(counting, *texts, signature="serving_default", name="source", dtype=object):
+    return counting.check(signature, {name: np.array(texts, dtype)})
+
+
+def together(counting, batcher, requests, call=Call):
+    """Answers of requests that all wait while the first is held up; None for the held one."""
+    counting.gate.clear()
+    counting.entered.clear()
+    with ThreadPoolExecutor(len(requests) + 1) as pool:
+        held = pool.submit(batcher.run, ask(counting, b"held"), Call())
+        assert counting.entered.wait(10)
+        futures = []
+        for request in requests:
+            futures.append(pool.submit(batcher.run, request, call()))
+            time.sleep(0.02)  # so that they queue in this order
+        counting.gate.set()
+        held.result(20)
+        return [future.exception(20) or future.result() for future in futures]
+
+
+def test_what_waits_is_computed_together_and_everyone_gets_their_own(counting, batcher_of):
+    texts = [[b"a"], [b"bb", b"c"], [b"ddd"]]
+    answers = together(counting, batcher_of(), [ask(counting, *rows) for rows in texts])
+    assert counting.sizes == [1, 4]
+    assert [answer["target"].tolist() for answer in answers] == [
+        [b"1:A"], [b"1:BB", b"1:C"], [b"1:DDD"],
+    ]  # fmt: skip
+
+
+def test_attention_is_as_wide_as_alone(counting, model, batcher_of):
+    requests = [ask(counting, text, signature="explain") for text in (b"ab", b"", b"abcdef")]
+    answers = together(counting, batcher_of(), requests)
+    assert counting.sizes == [1, 3]
+    for request, answer in zip(requests, answers):
+        alone = model.compute(request)
+        assert answer.keys() == alone.keys()
+        for name, array in answer.items():
+            # The tiny model has no column for an empty source; ours keeps one.
+            if request.inputs["source"][0]:
+                np.testing.assert_array_equal(array, alone[name])
+
+
+def test_long_texts_do_not_share_a_batch_with_short_ones(counting, batcher_of):
+    requests = [ask(counting, text) for text in (b"a", b"x" * 5000, b"b", b"y" * 6000)]
+    together(counting, batcher_of(), requests)
+    assert sorted(counting.sizes) == [1, 2, 2]
+    assert group(requests[0]) == group(requests[2]) != group(requests[1])
+
+
+def test_signatures_and_filters_are_kept_apart(counting, model):
+    plain = ask(counting, b"a")
+    assert group(plain) != group(ask(counting, b"a", signature="explain"))
+    assert group(plain) != group(model.check("serving_default", plain.inputs, ["score"]))
+
+
+def test_a_row_that_fails_fails_alone(counting, batcher_of):
+    def pick(*places):
+        return ask(counting, *places, signature="pick", name="index", dtype=np.int32)
+
+    answers = together(counting, batcher_of(), [pick(0), pick(9), pick(2, 1)])
+    assert answers[0]["picked"].tolist() == [10]
+    assert isinstance(answers[1], RequestError) and answers[1].code == Code.INVALID_ARGUMENT
+    assert answers[2]["picked"].tolist() == [30, 20]
+
+
+def test_a_row_that_breaks_the_model_breaks_it_for_nobody_else(counting, batcher_of, monkeypatch):
+    compute = counting.compute
+
+    def fragile(request, timeout=None):
+        if b"large" in request.inputs["source"]:
+            raise MemoryError
+        return compute(request, timeout)
+
+    monkeypatch.setattr(counting, "compute", fragile)
+    texts = [b"a", b"b", b"large", b"c", b"d"]
+    answers = together(counting, batcher_of(), [ask(counting, text) for text in texts])
+    assert [isinstance(answer, dict) for answer in answers] == [True, True, False, True, True]
+    assert isinstance(answers[2], MemoryError)
+
+
+def test_a_batch_is_never_larger_than_allowed_and_a_larger_request_is_refused(counting, batcher_of):
+    batcher = batcher_of(max_batch_size=3)
+    together(counting, batcher, [ask(counting, b"a", b"b") for _ in range(4)])
+    assert counting.sizes == [1, 2, 2, 2, 2]
+    with pytest.raises(RequestError, match="Task size 4 is larger than maximum .* 3") as caught:
+        batcher.run(ask(counting, *[b"a"] * 4), Call())
+    assert caught.value.code == Code.INVALID_ARGUMENT
+
+
+def test_a_full_queue_refuses_at_once(counting, batcher_of):
+    batcher = batcher_of(max_batch_size=1, max_enqueued_batches=2)
+    answers = together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
+    assert [isinstance(answer, dict) for answer in answers] == [True, True, False]
+    assert answers[2].code == Code.UNAVAILABLE
+    assert "queue" in answers[2].message and "full" in answers[2].message
+
+
+def test_a_batch_waits_for_others_no_longer_than_allowed(counting, batcher_of):
+    batcher = batcher_of(batch_timeout_micros=300_000)
+    with ThreadPoolExecutor(2) as pool:
+        started = time.monotonic()
+        futures = [pool.submit(batcher.run, ask(counting, b"a"), Call()) for _ in range(2)]
+        for future in futures:
+            future.result(10)
+    assert counting.sizes == [2]
+    assert 0.25 < time.monotonic() - started < 2
+    # A full batch does not wait.
+    started = time.monotonic()
+    batcher.run(ask(counting, *[b"a"] * 8), Call())
+    assert time.monotonic() - started < 0.25
+
+
+def test_batches_are_filled_up_to_an_allowed_size(counting, batcher_of):
+    batcher = batcher_of(max_batch_size=8, allowed_batch_sizes=(4, 8))
+    answer = batcher.run(ask(counting, b"a", b"b"), Call())
+    assert counting.sizes == [4]
+    assert answer["target"].tolist() == [b"1:A", b"1:B"]
+
+
+def test_nobody_computes_what_nobody_waits_for(counting, batcher_of):
+    gone = together(counting, batcher_of(), [ask(counting, b"a")], lambda: Call(active=lambda: 0))
+    assert gone[0].code == Code.CANCELLED
+    late = together(counting, batcher_of(), [ask(counting, b"a")], lambda: Call.within(0.01))
+    assert late[0].code == Code.DEADLINE_EXCEEDED
+    assert counting.sizes == [1, 1]
+
+
+def test_a_deadline_holds_while_others_are_computed(counting, batcher_of):
+    batcher = batcher_of()
+    counting.gate.clear()
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(batcher.run, ask(counting, b"held"), Call())
+        assert counting.entered.wait(10)
+        started = time.monotonic()
+        with pytest.raises(RequestError) as caught:
+            batcher.run(ask(counting, b"late"), Call.within(0.2))
+        assert caught.value.code == Code.DEADLINE_EXCEEDED
+        assert time.monotonic() - started < 2
+        counting.gate.set()
+        held.result(10)
+
+
+def test_what_has_no_rows_is_not_for_a_batch(counting, model):
+    assert batch_rows(model.check("slow", {"steps": np.int64(3)})) == 0
+    assert batch_rows(ask(counting, b"a", b"b")) == 2
+    assert batch_rows(ask(counting)) == 0
+
+
+def test_a_bug_leaves_nobody_waiting(counting, batcher_of, monkeypatch):
+    batcher = batcher_of()
+    monkeypatch.setattr(counting, "compute", lambda *_: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            batcher.run(ask(counting, b"a"), Call.within(10))

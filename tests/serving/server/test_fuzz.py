@@ -1,0 +1,274 @@
+"""Whatever is sent, the server answers with the right code, and goes on answering."""
+
+import http.client
+import json
+import socket
+import time
+
+import grpc
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
+
+from pairloom.serving import Client
+from pairloom.serving.client import BadRequest
+from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
+from pairloom.serving.server.servable import LONGEST_TEXT
+
+METHOD = "/tensorflow.serving.PredictionService/Predict"
+# What a wrong request may be told; INTERNAL, UNKNOWN or a hang would be the server's fault.
+CLIENTS_FAULT = {
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.OUT_OF_RANGE,
+}
+FUZZ = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(scope="module")
+def channel(shared_server):
+    with grpc.insecure_channel(f"127.0.0.1:{shared_server.port}") as channel:
+        yield channel
+
+
+@pytest.fixture(autouse=True)
+def still_serving(shared_server):
+    yield
+    with Client(f"127.0.0.1:{shared_server.port}", "tiny", timeout=10) as client:
+        assert client.predict(["hi"])[0].text == "3:HI"
+
+
+def outcome(call, *arguments):
+    """OK, or the error's code."""
+    try:
+        call(*arguments, timeout=20)
+    except grpc.RpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK
+
+
+SIZES = st.integers(-2, 4) | st.sampled_from([2**31, 2**62])
+TENSORS = st.builds(
+    tf.make_tensor_proto(0).__class__,
+    dtype=st.integers(0, 30),
+    tensor_shape=st.builds(
+        lambda sizes, unknown: {
+            "dim": [{"size": size} for size in sizes],
+            "unknown_rank": unknown,
+        },
+        st.lists(SIZES, max_size=4),
+        st.booleans(),
+    ),
+    tensor_content=st.just(b"") | st.binary(max_size=40),
+    string_val=st.lists(st.binary(max_size=20), max_size=5),
+    int_val=st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5),
+    int64_val=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5),
+    float_val=st.lists(st.floats(width=32), max_size=5),
+    half_val=st.lists(st.integers(0, 2**16 - 1), max_size=5),
+)
+NAMES = st.sampled_from(["source", "target", "numbers", "steps", "index", "data", ""]) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=10
+)
+SIGNATURES = st.sampled_from(["", "nbest", "explain", "score", "echo", "pick", "nothing"])
+
+
+@given(
+    inputs=st.dictionaries(NAMES, TENSORS, max_size=4),
+    signature=SIGNATURES,
+    outputs=st.lists(NAMES, max_size=2),
+    version=st.none() | st.sampled_from([1, 3, 9, -1, 2**63 - 1]),
+)
+@FUZZ
+def test_any_predict_request(channel, inputs, signature, outputs, version):
+    request = predict_pb2.PredictRequest(output_filter=outputs)
+    request.model_spec.name = "tiny"
+    request.model_spec.signature_name = signature
+    if version is not None:
+        request.model_spec.version.value = version
+    for name, tensor in inputs.items():
+        request.inputs[name].CopyFrom(tensor)
+    stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+    assert outcome(stub.Predict, request) in CLIENTS_FAULT | {grpc.StatusCode.OK}
+
+
+def _usual_request() -> bytes:
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "tiny"
+    request.inputs["source"].CopyFrom(tf.make_tensor_proto(["hi", "there"]))
+    return request.SerializeToString()
+
+
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 255)), max_size=6),
+    cut=st.integers(0, 60),
+    more=st.binary(max_size=10),
+)
+@FUZZ
+def test_any_bytes(channel, changes, cut, more):
+    raw = bytearray(_usual_request())
+    for place, value in changes:
+        raw[place % len(raw)] = value
+    body = bytes(raw[: len(raw) - cut % len(raw)]) + more
+    # gRPC itself answers INTERNAL to bytes that are no message.
+    allowed = CLIENTS_FAULT | {grpc.StatusCode.OK, grpc.StatusCode.INTERNAL}
+    code = outcome(channel.unary_unary(METHOD), body)
+    assert code in allowed
+    if code is grpc.StatusCode.INTERNAL:
+        with pytest.raises(Exception, match="parsing|Wrong wire type|Truncated|UTF-8|invalid"):
+            predict_pb2.PredictRequest.FromString(body)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["source", "b64", "x"]), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    document=st.dictionaries(
+        st.sampled_from(["instances", "inputs", "signature_name", "examples", "context"]),
+        VALUES,
+        max_size=3,
+    ),
+    method=st.sampled_from(["predict", "classify", "regress"]),
+)
+@FUZZ
+def test_any_json(shared_server, document, method):
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+    connection.request("POST", f"/v1/models/tiny:{method}", json.dumps(document))
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    connection.close()
+    assert response.status in (200, 400, 404, 501)
+    assert ("error" in answer) == (response.status != 200)
+
+
+@given(
+    target=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=30),
+    body=st.binary(max_size=30),
+    method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "BREW"]),
+)
+@FUZZ
+def test_any_http(shared_server, target, body, method):
+    with socket.create_connection(("127.0.0.1", shared_server.rest_port), timeout=20) as raw:
+        head = f"{method} /{target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+        raw.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
+        answer = b"".join(iter(lambda: raw.recv(4096), b""))
+    status = int(answer.split(b" ", 2)[1])
+    assert status in (200, 400, 404, 501)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../tiny",
+        "..%2ftiny",
+        "%2e%2e/tiny",
+        "tiny/../../etc/passwd",
+        "tiny%00",
+        "/etc/passwd",
+        "tiny\\",
+    ],
+)
+def test_path_tricks_find_no_model(shared_server, channel, name):
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+    connection.request("GET", f"/v1/models/{name}")
+    status = connection.getresponse().status
+    connection.close()
+    assert status in (400, 404)
+    request = predict_pb2.PredictRequest.FromString(_usual_request())
+    request.model_spec.name = name
+    stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+    assert outcome(stub.Predict, request) == grpc.StatusCode.NOT_FOUND
+
+
+def test_large_and_odd_inputs_are_answered(shared_server):
+    with Client(f"127.0.0.1:{shared_server.port}", "tiny") as client:
+        assert client.predict([]) == []
+        assert client.predict([""])[0].text == "3:"
+        assert len(client.predict(["x" * 10_000_000])[0].text) == 10_000_002
+        assert len(client.predict(["hi"] * 1000)) == 1000
+        assert client.predict([b"\xff\xfe"])[0].text == "3:\ufffd\ufffd"
+
+
+def test_an_input_over_the_limit_is_refused_with_the_limit(start_server, base_path):
+    server = start_server(base_path, max_input_bytes=100)
+    stub_channel = grpc.insecure_channel(f"127.0.0.1:{server.port}")
+    request = predict_pb2.PredictRequest.FromString(_usual_request())
+    request.inputs["source"].CopyFrom(tf.make_tensor_proto(["x" * 101]))
+    with stub_channel, pytest.raises(grpc.RpcError, match="over 100 bytes") as caught:
+        prediction_service_pb2_grpc.PredictionServiceStub(stub_channel).Predict(request, timeout=10)
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_a_header_of_a_megabyte_is_refused(shared_server, channel):
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+    try:
+        connection.request("GET", "/v1/models/tiny", headers={"X-Large": "x" * 1_000_000})
+        assert connection.getresponse().status in (400, 431)
+    except ConnectionError:
+        pass  # It hung up before all was sent.
+    connection.close()
+    call = channel.unary_unary(METHOD)
+    with pytest.raises(grpc.RpcError):
+        call(_usual_request(), timeout=20, metadata=[("x-large", "x" * 1_000_000)])
+
+
+def test_a_client_that_never_reads_holds_up_nobody(shared_server):
+    body = json.dumps({"inputs": ["x" * 5_000_000]}).encode()
+    head = f"POST /v1/models/tiny:predict HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    silent = []
+    for _ in range(8):
+        raw = socket.create_connection(("127.0.0.1", shared_server.rest_port), timeout=20)
+        raw.sendall(head.encode() + body)
+        silent.append(raw)
+    time.sleep(0.5)
+    with Client(f"127.0.0.1:{shared_server.port}", "tiny", timeout=10) as client:
+        assert client.predict(["hi"])[0].text == "3:HI"
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=10)
+    connection.request("GET", "/v1/models/tiny")
+    assert connection.getresponse().status == 200
+    connection.close()
+    for raw in silent:
+        raw.close()
+
+
+def test_a_cancelled_request_frees_its_thread(start_server, base_path):
+    server = start_server(base_path, grpc_max_threads=1)
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name, request.model_spec.signature_name = "tiny", "slow"
+    request.inputs["steps"].CopyFrom(tf.make_tensor_proto(np.int64(10**12)))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        call = channel.unary_unary(METHOD).future(request.SerializeToString(), timeout=3)
+        time.sleep(0.5)
+        call.cancel()
+        started = time.monotonic()
+        with Client(f"127.0.0.1:{server.port}", "tiny", timeout=15) as client:
+            assert client.predict(["hi"])[0].text == "1:HI"
+        assert time.monotonic() - started < 6
+
+
+def test_a_text_has_a_limit_of_its_own(start_server, base_path):
+    fields = Description((Field("source", "text"),), Field("target", "text"))
+    file = base_path / "1" / DESCRIPTION_FILE
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(fields.to_json())
+    server = start_server(base_path)
+    with Client(f"127.0.0.1:{server.port}", "tiny") as client:
+        assert client.predict(["x" * LONGEST_TEXT])[0].text
+        with pytest.raises(BadRequest, match="over 100000 bytes.*--max_input_bytes"):
+            client.predict(["x" * (LONGEST_TEXT + 1)])

@@ -1,0 +1,141 @@
+"""A version is warmed with the requests that it brings along, before it takes any other."""
+
+import shutil
+
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis import prediction_log_pb2
+
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.model_config import ConfiguredModel
+from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.saved_model import LoadedModel
+from pairloom.serving.server.servable import State
+from pairloom.serving.server.warmup import replay
+from pairloom.serving.warmup_requests import WARMUP_FILE, write_warmup_requests
+
+GOOD = [("serving_default", {"source": ["a"]}), ("explain", {"source": ["a longer one"]})]
+NO_SUCH_INPUT = [*GOOD, ("nbest", {"sauce": ["a"]})]
+
+
+@pytest.fixture(scope="module")
+def model(saved_model):
+    model = LoadedModel(saved_model)
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def push(tmp_path, saved_models):
+    """Puts a version, with warm-up requests, where a registry looks; gives its folder."""
+
+    def push(version, requests):
+        folder = tmp_path / "tiny" / str(version)
+        shutil.copytree(saved_models[version], folder)
+        write_warmup_requests(str(folder), requests)
+        return folder
+
+    return push
+
+
+def write_records(folder, records):
+    path = folder / WARMUP_FILE
+    path.parent.mkdir(exist_ok=True)
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+
+
+def empty_log(kind):
+    log = prediction_log_pb2.PredictionLog()
+    getattr(log, kind).SetInParent()
+    return log.SerializeToString()
+
+
+def fails(model, folder):
+    with pytest.raises(RequestError) as caught:
+        replay(model, folder)
+    return caught.value.code, caught.value.message
+
+
+def test_every_request_is_made(model, tmp_path):
+    asked = []
+
+    class Spy:
+        def run(self, signature, inputs, output_filter, timeout):
+            asked.append((signature, inputs["source"].tolist()))
+            return model.run(signature, inputs, output_filter)
+
+    write_warmup_requests(str(tmp_path), GOOD)
+    assert replay(Spy(), tmp_path) == 2
+    assert asked == [("serving_default", [b"a"]), ("explain", [b"a longer one"])]
+
+
+def test_a_folder_without_requests_is_told_from_one_with_none_in_its_file(model, tmp_path):
+    assert replay(model, tmp_path) is None
+    write_warmup_requests(str(tmp_path), [])
+    assert replay(model, tmp_path) == 0
+
+
+def test_a_request_that_fails_fails_the_warm_up(model, tmp_path):
+    write_warmup_requests(str(tmp_path), NO_SUCH_INPUT)
+    code, message = fails(model, tmp_path)
+    assert code == Code.INVALID_ARGUMENT
+    assert "sauce" in message
+
+
+def test_a_file_that_is_no_tfrecord_is_a_loss_of_data(model, tmp_path):
+    (tmp_path / WARMUP_FILE).parent.mkdir()
+    (tmp_path / WARMUP_FILE).write_text("a plain text of more than a dozen bytes")
+    code, message = fails(model, tmp_path)
+    assert code == Code.DATA_LOSS
+    assert "Please verify your warmup data is in TFRecord format" in message
+
+
+def test_a_record_that_is_no_prediction_log_is_named(model, tmp_path):
+    write_records(tmp_path, [empty_log("classify_log"), b"\xff\xff"])
+    code, message = fails(model, tmp_path)
+    assert code == Code.INVALID_ARGUMENT
+    assert "Failed to parse warmup record 2" in message
+
+
+def test_a_thousand_requests_are_the_most(model, tmp_path):
+    # A call of an API that this server does not speak is passed over, and counted.
+    record = empty_log("regress_log")
+    write_records(tmp_path, [record] * 1000)
+    assert replay(model, tmp_path) == 1000
+    write_records(tmp_path, [record] * 1001)
+    code, message = fails(model, tmp_path)
+    assert code == Code.INVALID_ARGUMENT
+    assert "exceeds the maximum (1000)" in message
+
+
+def test_a_session_run_cannot_be_replayed(model, tmp_path):
+    write_records(tmp_path, [empty_log("session_run_log")])
+    assert fails(model, tmp_path)[0] == Code.UNIMPLEMENTED
+
+
+def test_a_version_whose_warm_up_fails_leaves_the_old_one_serving(push, tmp_path):
+    push(1, GOOD)
+    registry = Registry([ConfiguredModel("tiny", tmp_path / "tiny")], quiet_seconds=0)
+    try:
+        registry.poll()
+        assert registry.available("tiny") == [1]
+        push(2, NO_SUCH_INPUT)
+        registry.poll()
+        assert registry.available("tiny") == [1]
+        [(_, state, code, message)] = registry.status("tiny", 2)
+        assert (state, code) == (State.END, Code.INVALID_ARGUMENT)
+        assert "sauce" in message
+    finally:
+        registry.close()
+
+
+def test_warm_up_can_be_turned_off(push, tmp_path):
+    push(1, NO_SUCH_INPUT)
+    registry = Registry([ConfiguredModel("tiny", tmp_path / "tiny")], quiet_seconds=0, warm=False)
+    try:
+        registry.poll()
+        assert registry.available("tiny") == [1]
+    finally:
+        registry.close()

@@ -1,0 +1,46 @@
+import json
+
+import pytest
+
+from pairloom.serving.description import Description, Field
+
+PHOTO_AND_QUESTION = Description(
+    (Field("photo", "image"), Field("question", "text")), Field("answer", "text")
+)
+
+
+def test_what_is_written_is_read():
+    assert Description.from_json(PHOTO_AND_QUESTION.to_json()) == PHOTO_AND_QUESTION
+
+
+def test_the_file_is_plain_json():
+    assert json.loads(PHOTO_AND_QUESTION.to_json()) == {
+        "inputs": [{"name": "photo", "kind": "image"}, {"name": "question", "kind": "text"}],
+        "output": {"name": "answer", "kind": "text"},
+    }
+
+
+def test_keys_of_a_newer_writer_are_no_obstacle():
+    document = json.loads(PHOTO_AND_QUESTION.to_json())
+    document["output"]["units"] = "degrees"
+    assert Description.from_json(json.dumps(document | {"format": 2})) == PHOTO_AND_QUESTION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        b"\xff",
+        '{"inputs": [], "output": {"name": "a", "kind": "text"}}',
+        '{"inputs": [{"name": "a"}], "output": {"name": "a", "kind": "text"}}',
+        '{"inputs": [{"name": "a", "kind": 3}], "output": {"name": "a", "kind": "text"}}',
+        '{"inputs": 3, "output": {"name": "a", "kind": "text"}}',
+        '{"inputs": ["a"], "output": {"name": "a", "kind": "text"}}',
+    ],
+)
+def test_anything_else_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        Description.from_json(text)
