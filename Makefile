@@ -1,9 +1,9 @@
 # Everything starts from a fresh clone: each target sets up what it needs first (setup.sh).
-PACKAGES = models serving components pipeline recipes
+PACKAGES = models serving components pipeline recipes deploy
 RECIPE = cmudict
 PYTEST_ARGS =
 
-.PHONY: setup demo test test-backends lint clean
+.PHONY: setup demo test test-backends load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -17,6 +17,10 @@ test: setup
 # The layers alone, in an environment of their own.
 test-backends:
 	@./backends.sh $(PYTEST_ARGS)
+
+# grpcurl and ghz, built with Go into .tools/.
+load-tools:
+	@./load-tools.sh
 
 # mypy cannot see through the editable install, so it gets a folder `pairloom` made of links.
 lint: setup

@@ -17,6 +17,8 @@ COMMANDS = {
     "demo": "run a recipe, serve its model, and ask it three held-out questions",
     "serve": "serve pushed models over gRPC and REST, as TF Serving does",
     "predict": "ask a served model",
+    "check-servable": "list a model's ops, and say whether stock TF Serving can load it",
+    "deploy": "write what stock TF Serving needs to serve a recipe's model",
     "runs": "list past runs with their scores",
     "recipes": "list the recipes that come with pairloom",
 }
@@ -75,7 +77,7 @@ def guarded(call: Callable[[], int], verbose: bool = False) -> int:
 
 
 def _run_command(name: str, arguments: Sequence[str]) -> int:
-    command = importlib.import_module(f"pairloom.pipeline.commands.{name}")
+    command = importlib.import_module(f"pairloom.pipeline.commands.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(
         prog=f"pairloom {name}",
         description=f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}.",

@@ -41,7 +41,8 @@ def short_time(seconds: float) -> str:
 def progress_words(progress: "TrainingProgress") -> str:
     """One line of figures: step, loss, speed, time left, last evaluation."""
     steps = f"step {progress.step:,}"
-    if progress.total_steps:
+    # Where minutes limit a training the total is planned from its speed, and may be passed.
+    if progress.step <= progress.total_steps:
         steps += f" of {progress.total_steps:,}"
     words = [steps, f"loss {progress.loss:.3f}", f"{progress.tokens_per_second:,.0f} tokens/s"]
     if progress.seconds_left:
@@ -57,7 +58,7 @@ class NodeDisplay:
     """A list of nodes that lives on a terminal; plain lines where there is none.
 
     Use it as a context manager; `observe` takes the runner's NodeEvents, `train` the trainer's
-    progress.
+    progress, `remark` what else there is to say.
     """
 
     def __init__(self, console: Console, title: str):
@@ -67,6 +68,7 @@ class NodeDisplay:
         self._times: dict[str, float] = {}
         self._began = time.monotonic()
         self._progress: TrainingProgress | None = None
+        self._remarks: list[str] = []
         self._last_plain = 0.0
         self._spinner = Spinner("dots", style="bold")
         self._loading = Spinner("dots", style="dim")
@@ -121,6 +123,12 @@ class NodeDisplay:
             self._last_plain = now
             self._console.print(f"    {progress_words(progress)}", highlight=False)
 
+    def remark(self, words: str) -> None:
+        """Shows a line that stays."""
+        self._remarks.append(words)
+        if not self._console.is_terminal:
+            self._console.print(f"    {words}", highlight=False)
+
     def _render(self) -> Group:
         lines: list[Any] = [Text(self._title, style="bold")]
         if self._note:
@@ -130,7 +138,7 @@ class NodeDisplay:
         table = Table.grid(padding=(0, 2))
         for node, state in self._nodes.items():
             table.add_row(*self._row(node, state))
-        lines.append(table)
+        lines += [table, *(Text(f"  {words}", style="yellow") for words in self._remarks)]
         if self._progress is not None:
             lines.append(_bar(self._progress))
         return Group(*lines)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 
@@ -20,6 +20,9 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import Recipe, require_data_folder
 from pairloom.pipeline.run_folder import RunFolder, shown_path
 from pairloom.pipeline.settings_text import plain
+
+if TYPE_CHECKING:
+    from pairloom.pipeline.runner import NodeEvent
 
 _PATIENCE_SECONDS = 15.0
 _QUICK_LOOK = 50
@@ -121,7 +124,22 @@ def _run_pipeline(
         names = runner.node_names(ir)
         display.expect(names)
         with _listening(display) if "Trainer" in names else contextlib.nullcontext():
-            runner.run_nodes(ir, display.observe)
+            runner.run_nodes(ir, _observing(display, recipe, folder))
+
+
+def _observing(
+    display: NodeDisplay, recipe: Recipe, folder: RunFolder
+) -> "Callable[[NodeEvent], None]":
+    """Shows every event, and behind a training what cut it short."""
+    from pairloom.pipeline.training_end import why_training_ended
+
+    def observe(event: "NodeEvent") -> None:
+        display.observe(event)
+        ended = event.node == "Trainer" and event.state == "done"
+        if ended and (words := why_training_ended(folder.checkpoints, recipe.training)):
+            display.remark(words)
+
+    return observe
 
 
 @contextlib.contextmanager

@@ -1,19 +1,28 @@
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from random import Random
 
 import pytest
+
+import pairloom.models
+import pairloom.serving.pictures
+from pairloom.components.kinds import kind_names
+from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ASKS_A_SERVER = "Client("
+# With the official stubs; tests/serving/test_serving_document.py asks a server with them.
+USES_STUBS = "tensorflow_serving"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -31,7 +40,7 @@ PYTHON_BLOCKS = [
     pytest.param(block, id=f"{path.name}-{number}")
     for path in DOCUMENTS
     for number, block in enumerate(blocks(path, "python"))
-    if ASKS_A_SERVER not in block
+    if ASKS_A_SERVER not in block and USES_STUBS not in block
 ]
 WORDS = {
     "a": "ein",
@@ -61,6 +70,29 @@ def test_the_readme_s_make_targets_exist():
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     wanted = [c.split()[1] for c in shell_commands(README) if c.startswith("make ")]
     assert wanted and set(wanted) <= set(targets)
+
+
+def test_what_recipes_can_train_is_told_as_it_is():
+    text = (ROOT / "docs/recipes.md").read_text()
+    told = text.partition("## What a recipe can train today")[2].partition("\n## ")[0]
+    rows = [row.strip("|").split("|") for row in told.splitlines() if row.startswith("|")]
+    assert len(rows) == 14 + 11 + 2 * 2
+    names = [re.findall(r"`([A-Z]\w+)`", row[3]) for row in rows]
+    only_layers = {getattr(pairloom.models, name) for found in names for name in found}
+    # A part that is also told of as one of a task, whose other part has no recipe.
+    both = {pairloom.models.TokenEncoder, pairloom.models.RecurrentDecoder}
+    by_recipe = {*ENCODERS.values(), *DECODERS.values()}
+    assert only_layers & by_recipe == both
+    parts = {getattr(pairloom.models, name) for name in pairloom.models.__all__ if _is_part(name)}
+    assert parts <= only_layers | by_recipe | {pairloom.models.EncoderDecoder}
+    assert kind_names() == ["text"] and "one kind of field, `text`" in told
+    pictures = set(re.findall(r"`(save_\w+)`", told))
+    assert pictures and pictures <= set(pairloom.serving.pictures.__all__)
+    assert "supervised_attention" not in (ROOT / "components/trainer/objective.py").read_text()
+
+
+def _is_part(name):
+    return name.endswith(("Encoder", "Decoder", "Head"))
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +137,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def told_by_the_page(port, file):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/page/{file}", timeout=60) as answer:
+        return json.load(answer)
+
+
 def pushed_versions(folder):
     return [path.name for path in (folder / "runs/train-en-de/serving/train-en-de").iterdir()]
 
@@ -122,8 +159,8 @@ def test_the_readme_s_commands_lead_from_files_to_an_answer_over_grpc(trained):
     folder, outputs, (serve, predict, runs) = trained
     assert "blessed" in outputs[1].lower() and "pushed" in outputs[1].lower()
     # The same commands, on a port that is free wherever this runs.
-    port = free_port()
-    ports = f" --port {port} --rest_api_port {free_port()}"
+    port, rest_port = free_port(), free_port()
+    ports = f" --port {port} --rest_api_port {rest_port}"
     server = subprocess.Popen((serve + ports).split(), cwd=folder, env=environment())
     try:
         wait_for(port, server)
@@ -132,6 +169,11 @@ def test_the_readme_s_commands_lead_from_files_to_an_answer_over_grpc(trained):
         assert "ein kleiner hund" in run(f"{predict} --nbest", folder)
         assert "█" in run(f"{predict} --explain", folder)
         assert "train-en-de" in run(runs, folder)
+        [version] = pushed_versions(folder)
+        told = told_by_the_page(rest_port, "runs.json")["train-en-de"][version]
+        assert told["scores"]["bleu"] > 0 and told["seconds"] > 0
+        [served] = told_by_the_page(rest_port, "models.json")["models"][0]["versions"]
+        assert served["description"]["inputs"][0]["kind"] == "text"
         (asks,) = (b for b in blocks(README, "python") if ASKS_A_SERVER in b)
         exec(compile(asks.replace("8500", str(port)), "README", "exec"), {})
         picture = f'pairloom predict "the man sleeps" --picture a.png --address localhost:{port}'

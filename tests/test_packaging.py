@@ -10,7 +10,7 @@ import pytest
 tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 ROOT = Path(__file__).resolve().parent.parent
-TOP = ("models", "serving", "components", "pipeline", "recipes")
+TOP = ("models", "serving", "components", "pipeline", "recipes", "deploy")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def _name(requirement: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_all_code_and_the_recipes(tmp_path):
+def test_the_wheel_holds_all_code_and_data(tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     for name in (*TOP, "pyproject.toml", "README.md", "LICENSE"):
@@ -79,8 +79,11 @@ def test_the_wheel_holds_all_code_and_the_recipes(tmp_path):
         assert b"Apache License" in wheel.read(licence)
     expected = set()
     for top in TOP:
-        for pattern in ("*.py", "*.yaml"):
+        for pattern in ("*.py", "*.yaml", "*.txt", "*.config"):
             expected |= {
                 f"pairloom/{file.relative_to(ROOT)}" for file in (ROOT / top).rglob(pattern)
             }
-    assert held == expected
+    examples = {name for name in expected if name.startswith("pairloom/deploy/example/")}
+    page = [file for file in (ROOT / "serving" / "page").rglob("*") if file.is_file()]
+    expected |= {f"pairloom/{file.relative_to(ROOT)}" for file in page}
+    assert examples and held == expected - examples

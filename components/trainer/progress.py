@@ -10,7 +10,8 @@ class TrainingProgress:
 
     Attributes:
         step: Steps done.
-        total_steps: Steps at most; early stopping may end sooner.
+        total_steps: Steps at most; early stopping may end sooner. Where minutes limit the training,
+            what they were last expected to last for; `step` may pass it.
         epoch: Counted from 1.
         loss: Mean over the target tokens since the last report.
         tokens_per_second: Real target tokens, padding not counted.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 import tensorflow_transform as tft
 
@@ -21,6 +22,7 @@ from pairloom.models.text.subwords import Subwords, read_subwords
 from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
 
 _BLEU_PAIRS = 500
+_SAMPLED_PAIRS = 500
 
 
 def run_fn(fn_args: Any) -> None:
@@ -69,7 +71,8 @@ def run_fn(fn_args: Any) -> None:
             SearchSettings(**config["search"]),
             LengthBuckets(buckets, bucket_labels(buckets)),
         )
-        export_model(served, fn_args.serving_model_dir)
+        samples = sample_pairs(eval_pairs, subwords[source], subwords[target])
+        export_model(served, fn_args.serving_model_dir, samples)
     finally:
         keras.config.set_dtype_policy("float32")
 
@@ -109,6 +112,26 @@ def greedy_bleu(model: EncoderDecoder, pairs: Pairs, subwords: Subwords) -> floa
         hypotheses += [text.decode(errors="replace") for text in answer(source).numpy()]
         references += [text.decode(errors="replace") for text in subwords.text(target).numpy()]
     return corpus_score("bleu", hypotheses, references)
+
+
+def sample_pairs(
+    pairs: Pairs, source_subwords: Subwords, target_subwords: Subwords
+) -> list[tuple[str, str]]:
+    """A short, a middling and a long pair, for a server to warm up with.
+
+    Returns:
+        `(source, target)` as text; fewer than three, or none, where there are fewer pairs.
+    """
+    chunk = next(pairs.chunks(), None)
+    if chunk is None:
+        return []
+    by_length = np.argsort(chunk.lengths()[0][:_SAMPLED_PAIRS], kind="stable")
+    rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
+    texts = [
+        [text.decode(errors="replace") for text in subwords.text(ids).numpy()]
+        for subwords, ids in zip((source_subwords, target_subwords), chunk.batch(rows))
+    ]
+    return list(zip(*texts))
 
 
 def drop_other_checkpoints(folder: str) -> None:

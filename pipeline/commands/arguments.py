@@ -13,6 +13,11 @@ def add_recipe_arguments(parser: argparse.ArgumentParser, default: str | None = 
         help="a recipe file, or the name of one that `pairloom recipes` lists"
         + (f" (default {default})" if default else ""),
     )
+    add_override_argument(parser)
+
+
+def add_override_argument(parser: argparse.ArgumentParser) -> None:
+    """--set."""
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",

@@ -1,12 +1,14 @@
 """`pairloom check RECIPE`: the recipe and its data, without training, without TensorFlow."""
 
 import argparse
+import shlex
 
 from pairloom.components.pairs.check import check_pairs
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.summary import PairsSummary, judge
 from pairloom.pipeline.commands.arguments import add_recipe_arguments
+from pairloom.pipeline.commands.notes import print_notes
 from pairloom.pipeline.recipe import Recipe, load_recipe, require_data_folder
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.pipeline.settings_text import plain
@@ -33,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints what a run would find; ends with 1 where a run would fail."""
     recipe = load_recipe(args.recipe, args.overrides)
     print(f"{shown_path(recipe.file)}: the recipe is valid.")
+    print_notes(recipe)
     require_data_folder(recipe)
     data, fields = plain(recipe.data), plain(recipe.fields)
     summary = check_pairs(data, fields, recipe.output, at_most=args.rows, strict=False)
@@ -43,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     except DataError as error:
         print(f"\nA run would fail: {error}")
         return 1
-    print(f"\nNext: pairloom run {args.recipe}" + "".join(f" --set {o}" for o in args.overrides))
+    sets = (word for override in args.overrides for word in ("--set", override))
+    print(f"\nNext: {shlex.join(['pairloom', 'run', args.recipe, *sets])}")
     return 0
 
 

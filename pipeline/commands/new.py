@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
 from pairloom.pipeline.errors import UserError
@@ -47,8 +48,9 @@ def run(args: argparse.Namespace) -> int:
     load_recipe(output)
     print_look(look)
     print(f"\nWrote {output}. Read it, then:")
-    print(f"  pairloom check {output}")
-    print(f"  pairloom run {output}")
+    quoted = shlex.quote(str(output))
+    print(f"  pairloom check {quoted}")
+    print(f"  pairloom run {quoted}")
     print(f"  pairloom serve {name}")
     return 0
 

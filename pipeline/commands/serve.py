@@ -1,13 +1,19 @@
 """`pairloom serve [RUN]`: the embedded server, with TF Serving's flags."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from pairloom.pipeline.commands.runs import find_run_folders
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.run_folder import RunFolder
-from pairloom.serving.server import add_serve_arguments, options_from_arguments, serve
+from pairloom.serving.server import (
+    RunScores,
+    add_serve_arguments,
+    options_from_arguments,
+    serve,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,12 +31,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serves until it is stopped."""
-    defaults = {}
+    defaults, scores_of = {}, None
     if args.run or not (args.model_base_path or args.model_config_file):
         folder = find_served(args.runs_dir, args.run)
         defaults = {"model_base_path": str(folder.serving), "model_name": folder.name}
-    serve(options_from_arguments(args, **defaults))
+        # A flag may name other models than the run's.
+        if not (args.model_base_path or args.model_config_file):
+            scores_of = partial(find_scores, folder)
+    options = options_from_arguments(args, **defaults)
+    serve(options, scores_of)
     return 0
+
+
+def find_scores(folder: RunFolder, name: str, version: int) -> RunScores | None:
+    """The scores of the run that pushed a version; None where there is no record of it."""
+    # Imported here: ML Metadata takes seconds, and only the page asks.
+    from pairloom.pipeline.records import list_runs
+
+    for record in list_runs(folder):
+        # The first one trained it; later ones found it in the cache.
+        if record.pushed == str(version):
+            return RunScores(record.scores, record.started.isoformat(), record.seconds)
+    return None
 
 
 def find_served(runs_dir: str, run: str | None) -> RunFolder:

@@ -3,10 +3,11 @@
 import dataclasses
 import types
 import typing
+from collections.abc import Collection
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pairloom.pipeline.recipe.document import Document, Key
-from pairloom.pipeline.recipe.errors import nearest_name
+from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 _LIMITS = {
@@ -21,7 +22,9 @@ class _Mismatch(Exception):
     """A value that is not of the wanted type; turned into a RecipeError by whoever asked."""
 
 
-def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
+def build(
+    cls: type, values: Any, document: Document, key: Key = (), others: tuple[Any, ...] = ()
+) -> Any:
     """Makes a `cls` from a mapping.
 
     Args:
@@ -31,6 +34,7 @@ def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
         values: What the recipe says there; None counts as an empty mapping.
         document: Gives errors their file and line.
         key: Where in the recipe `values` stands.
+        others: The classes that another `type` would have chosen.
 
     Raises:
         RecipeError: an unknown or missing key, a wrong type, a value out of its limits.
@@ -43,9 +47,7 @@ def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
     known = {f.name: f for f in dataclasses.fields(cls) if not f.metadata.get("internal")}
     for name in values:
         if name not in known:
-            names = f"one of the keys {', '.join(known)}"
-            near = nearest_name(name, known)
-            raise document.error((*key, str(name)), names, f"the unknown key `{name}`", near)
+            raise _unknown_key(name, known, cls, others, document, key)
     arguments = {}
     for name, spec in known.items():
         if name in values:
@@ -55,6 +57,31 @@ def build(cls: type, values: Any, document: Document, key: Key = ()) -> Any:
             wanted = described(hints[name])
             raise document.error((*key, name), wanted, "nothing: the key is missing")
     return cls(**arguments)
+
+
+def _unknown_key(
+    name: Any,
+    known: Collection[str],
+    cls: type,
+    others: tuple[Any, ...],
+    document: Document,
+    key: Key,
+) -> RecipeError:
+    expected = f"one of the keys {', '.join(known)}"
+    for other in others:
+        if name in {spec.name for spec in dataclasses.fields(other)}:
+            expected += (
+                f"; --set '{'.'.join(key)}={{type: {_type_name(cls)}, ...}}' replaces the section"
+            )
+            received = f"`{name}`, which belongs to the type {_type_name(other)}"
+            return document.error((*key, name), expected, received)
+    near = nearest_name(name, known)
+    return document.error((*key, str(name)), expected, f"the unknown key `{name}`", near)
+
+
+def _type_name(cls: Any) -> str:
+    """What `type` is in a recipe that means this class."""
+    return get_args(typing.get_type_hints(cls)["type"])[0]
 
 
 def described(wanted: Any) -> str:
@@ -117,7 +144,9 @@ def _literal(choices: tuple[Any, ...], value: Any) -> Any:
 
 def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key) -> Any:
     if all(dataclasses.is_dataclass(argument) for argument in arguments):
-        return build(_chosen(arguments, value, document, key), value, document, key)
+        chosen = _chosen(arguments, value, document, key)
+        others = tuple(argument for argument in arguments if argument is not chosen)
+        return build(chosen, value, document, key, others)
     for argument in arguments:
         if argument is type(None):
             if value is None:
@@ -134,7 +163,7 @@ def _chosen(classes: tuple[Any, ...], value: Any, document: Document, key: Key) 
     """The one of several dataclasses that the mapping's `type` names."""
     if not isinstance(value, dict) or "type" not in value:
         return classes[0]
-    known = {name: cls for cls in classes for name in get_args(typing.get_type_hints(cls)["type"])}
+    known = {_type_name(cls): cls for cls in classes}
     name = value["type"]
     if not isinstance(name, str) or name not in known:
         near = nearest_name(str(name), known)

@@ -10,6 +10,7 @@ from pairloom.pipeline.recipe.document import Document, apply_override, read_doc
 from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
 from pairloom.pipeline.recipe.rules import broken_rules
 from pairloom.pipeline.recipe.schema import Recipe, Vocabulary
+from pairloom.pipeline.recipe.unused import unused_settings
 
 
 def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
@@ -22,7 +23,7 @@ def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     Returns:
         A recipe without gaps: `data.folder` and `schema` are absolute, every field names its
         vocabulary, every vocabulary is listed, `data.split_by`, `search.nbest` and
-        `evaluation.compare` are filled in.
+        `evaluation.compare` are filled in, and `notes` tells of settings without effect.
 
     Raises:
         RecipeError: naming file, key, what was expected, what was received.
@@ -130,4 +131,5 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         search=dataclasses.replace(search, nbest=search.nbest or min(5, search.beam)),
         evaluation=evaluation,
         file=document.file,
+        notes=tuple(unused_settings(recipe, document.values)),
     )

@@ -22,6 +22,17 @@ from pairloom.pipeline.recipe.schema import (
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# What the SavedModel's signatures and the evaluation call their own inputs and outputs.
+RESERVED = (
+    "attention",
+    "examples",
+    "length_bucket",
+    "log_probability",
+    "score",
+    "source_tokens",
+    "target_tokens",
+    "token_scores",
+)
 _DEVICES = re.compile(r"auto|one|cpu:[1-9][0-9]*")
 
 
@@ -74,6 +85,9 @@ def _fields(recipe: Recipe) -> Iterator[Broken]:
             yield Broken(f"fields.{name}", "a name of letters, digits and _", name)
         if name.endswith("_length"):
             yield Broken(f"fields.{name}", "a name that does not end in _length", name)
+        if name in RESERVED:
+            expected = f"another name: the served model says {', '.join(RESERVED)} itself"
+            yield Broken(f"fields.{name}", expected, name)
     if len(recipe.fields) < 2:
         yield Broken("fields", "one input and one output", f"{len(recipe.fields)} field")
     if recipe.output not in recipe.fields:
@@ -268,6 +282,9 @@ def _search(recipe: Recipe) -> Iterator[Broken]:
     if search.min_length > search.max_length:
         expected = f"at most search.max_length ({search.max_length})"
         yield Broken("search.min_length", expected, str(search.min_length))
+    if search.coverage_penalty and search.beam == 1:
+        expected = "0, or a search.beam above 1: a greedy search has nothing to choose from"
+        yield Broken("search.coverage_penalty", expected, f"{search.coverage_penalty:g}, beam 1")
 
 
 def _evaluation(recipe: Recipe) -> Iterator[Broken]:

@@ -225,7 +225,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One task, from files to a served model. `file` is where it was read from."""
+    """One task, from files to a served model.
+
+    `file` is where it was read from, `notes` what whoever wrote it should know.
+    """
 
     name: str
     data: Data
@@ -242,6 +245,7 @@ class Recipe:
     search: Search = Search()
     evaluation: Evaluation = Evaluation()
     file: str = field(default="", metadata={"internal": True})
+    notes: tuple[str, ...] = field(default=(), metadata={"internal": True})
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -45,6 +45,25 @@ def test_evaluations_are_told_once_there_is_one():
     assert progress_words(later).endswith("eval loss 1.500 · eval BLEU 30.2")
 
 
+def test_a_step_behind_the_planned_ones_is_not_told_as_one_of_them():
+    later = TrainingProgress(**{**PROGRESS.__dict__, "step": 166, "total_steps": 142})
+    assert progress_words(later).startswith("step 166 · loss")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_remark_stays_when_the_node_has_ended(terminal):
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, force_terminal=terminal, color_system=None)
+    with NodeDisplay(console, "t") as shown:
+        shown.expect(["Trainer", "Pusher"])
+        shown.observe(Event("Trainer", "done", 5.0))
+        shown.remark("ended by the clock")
+        shown.observe(Event("Pusher", "done", 1.0))
+        assert not terminal or "ended by the clock" in drawn(shown)
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert "ended by the clock" in lines
+
+
 def test_without_a_terminal_every_node_is_one_line():
     stream = io.StringIO()
     with NodeDisplay(Console(file=stream, width=80), "words → runs/words") as shown:

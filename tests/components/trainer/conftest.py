@@ -15,6 +15,12 @@ def write_pairs(path, pairs):
             writer.write(example.SerializeToString())
 
 
+@pytest.fixture(name="write_pairs")
+def write_pairs_fixture():
+    """`write_pairs`, for tests."""
+    return write_pairs
+
+
 def reversals(count, seed=0):
     """Pairs whose target is the source backwards: learnable, and only by looking at it."""
     random = np.random.default_rng(seed)

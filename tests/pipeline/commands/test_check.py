@@ -1,6 +1,7 @@
 """Bad input gets a clear answer: each of these is something a user will do."""
 
 import gzip
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,21 @@ def test_good_data_is_counted_shown_and_followed_by_the_next_command(check):
 def test_the_next_command_repeats_the_overrides(check):
     _, out, _ = check(lines(), "training.epochs=3")
     assert out.rstrip().endswith("pairloom run r.yaml --set training.epochs=3")
+
+
+def test_the_next_command_can_be_pasted_into_a_shell(check):
+    override = "model.encoder={type: transformer, units: 8}"
+    _, out, _ = check(lines(), override)
+    command = out.rstrip().splitlines()[-1].removeprefix("Next: ")
+    assert shlex.split(command) == ["pairloom", "run", "r.yaml", "--set", override]
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_setting_without_effect_is_told_of(pairloom, tmp_path, command):
+    (tmp_path / "r.yaml").write_text("name: r\ndata: {format: tsv, train: not_there.tsv}\n")
+    code, out, _ = pairloom(command, "r.yaml", "--set", "model.decoder.window=3")
+    assert code == 1
+    assert "Note: `model.decoder.window`: without effect" in out
 
 
 def test_a_misspelt_key_is_told_with_the_nearest(check):

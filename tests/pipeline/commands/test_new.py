@@ -32,6 +32,11 @@ def test_two_files_give_a_valid_recipe_and_the_two_next_commands(pairloom, sente
     assert "1,500 pairs" in out
 
 
+def test_the_next_commands_quote_a_path_with_a_space(pairloom, sentences):
+    _, out, _ = pairloom("new", "train.en", "train.de", "-o", "my words.yaml")
+    assert "pairloom check 'my words.yaml'\n  pairloom run 'my words.yaml'\n" in out
+
+
 def test_the_recipe_explains_itself(pairloom, sentences):
     pairloom("new", "train.en", "train.de", "-o", "mine.yaml")
     text = (sentences / "mine.yaml").read_text()

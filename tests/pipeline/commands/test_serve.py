@@ -1,9 +1,10 @@
 import socket
 
 import pytest
+from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline import records
-from pairloom.pipeline.commands.serve import find_served
+from pairloom.pipeline.commands.serve import find_scores, find_served
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import RunFolder
 
@@ -59,6 +60,22 @@ def test_a_run_that_pushed_nothing_says_so(pushed, tmp_path):
     pushed("words", version="")
     with pytest.raises(UserError, match="no model was pushed"):
         find_served(str(tmp_path / "runs"), "words")
+
+
+def test_the_scores_of_a_version_are_those_of_the_run_that_first_pushed_it(folder, writer):
+    ids = [records.new_run_id() for _ in range(3)]
+    for run_id, version in zip(ids, ("16", "17", "17")):
+        made = {"pushed": 1, "pushed_version": version, "pushed_destination": ""}
+        writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(made, True))
+    found = find_scores(folder, "words", 17)
+    [_, first, _] = records.list_runs(folder)
+    assert found.started == first.started.isoformat()
+    assert (found.scores, found.seconds) == (first.scores, first.seconds)
+    assert find_scores(folder, "words", 18) is None
+
+
+def test_a_folder_without_records_has_no_scores(folder):
+    assert find_scores(folder, "words", 17) is None
 
 
 def test_a_port_in_use_is_told_in_a_sentence(pushed, pairloom):

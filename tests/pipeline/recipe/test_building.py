@@ -103,10 +103,22 @@ def test_an_unknown_type_lists_the_known_ones(load):
     assert failure(load, "model: {decoder: {type: [a]}}").key == "model.decoder.type"
 
 
-def test_a_key_of_another_type_is_unknown(load):
+def test_a_key_of_another_type_is_told_with_the_way_to_replace_the_section(load):
     error = failure(load, "model: {encoder: {cell: gru}}", "model.encoder.type=transformer")
-    assert (error.key, error.received) == ("model.encoder.cell", "the unknown key `cell`")
-    assert error.expected == "one of the keys type, units, layers, heads, feed_forward, dropout"
+    assert error.key == "model.encoder.cell"
+    assert error.received == "`cell`, which belongs to the type tokens"
+    assert error.expected == (
+        "one of the keys type, units, layers, heads, feed_forward, dropout; "
+        "--set 'model.encoder={type: transformer, ...}' replaces the section"
+    )
+    error = failure(load, "model: {encoder: {feed_forward: 8}}")
+    assert error.received == "`feed_forward`, which belongs to the type transformer"
+    assert "{type: tokens, ...}" in error.expected
+
+
+def test_a_key_that_no_type_has_is_unknown(load):
+    error = failure(load, "model: {encoder: {type: transformer, zzz: 2}}")
+    assert (error.received, error.nearest) == ("the unknown key `zzz`", "")
     error = failure(load, "model: {encoder: {type: transformer, head: 2}}")
     assert (error.key, error.nearest) == ("model.encoder.head", "heads")
 

@@ -30,6 +30,8 @@ def failure(load, *overrides, **kwargs):
         (["fields={source: {}}"], "fields", ""),
         (["fields={source: {}, target: {}, source_length: {}}"], "fields.source_length", ""),
         (["fields={source: {}, target: {}, other: {}}"], "fields", ""),
+        (["fields={source: {}, score: {}}", "output=score"], "fields.score", ""),
+        (["fields={attention: {}, target: {}}"], "fields.attention", ""),
         (["data.train="], "data.train", ""),
         (["data.train=[]"], "data.train", ""),
         (["data.train={source: a, target: b}"], "data.train", ""),
@@ -73,6 +75,7 @@ def failure(load, *overrides, **kwargs):
         ),
         (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
         (["search.min_length=9", "search.max_length=8"], "search.min_length", ""),
+        (["search.coverage_penalty=0.2", "search.beam=1"], "search.coverage_penalty", ""),
         (["evaluation.metrics={}"], "evaluation.metrics", ""),
         (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
         (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
@@ -110,6 +113,8 @@ def test_parallel_files_are_given_by_field_and_have_no_columns(load, override, k
         ["model.encoder.units=64", "model.decoder.score=dot", "model.decoder.mode=multi_head"],
         ["model.encoder.units=64", "model.decoder.score=dot", "model.decoder.context=state"],
         ["model.decoder.heads=3"],
+        ["search.coverage_penalty=0.2"],
+        ["search.beam=1"],
     ],
 )
 def test_what_does_not_clash_is_allowed(load, overrides):

@@ -1,0 +1,1 @@
+"""What stock TF Serving needs: templates that `pairloom deploy tfserving` fills in. No code."""

@@ -1,0 +1,84 @@
+"""`pairloom deploy tfserving RECIPE`: configs and manifests for stock TF Serving."""
+
+import argparse
+from pathlib import Path
+
+from pairloom.pipeline.commands.arguments import add_override_argument
+from pairloom.pipeline.commands.serve import has_versions
+from pairloom.pipeline.deployment import Deployment, deployment_files, object_name
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.run_folder import RunFolder, shown_path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("server", choices=["tfserving"], help="what serves the models")
+    parser.add_argument(
+        "recipes",
+        nargs="+",
+        metavar="RECIPE",
+        help="recipe files or names; one server serves the models of all",
+    )
+    add_override_argument(parser)
+    parser.add_argument(
+        "--out", metavar="DIR", help="where to write (default: deploy-NAME, of the first recipe)"
+    )
+    parser.add_argument(
+        "--models",
+        default="",
+        metavar="WHERE",
+        help="where a cluster finds the models: a volume claim, or gs://BUCKET/PATH "
+        "(default: a claim NAME-models, which is written, too)",
+    )
+    parser.add_argument("--cpus", type=int, default=2, metavar="N", help="cores a server (2)")
+    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    parser.add_argument("--force", action="store_true", help="replace files that were changed")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the files, and says what to do with them."""
+    recipes = [load_recipe(recipe, args.overrides) for recipe in args.recipes]
+    out = Path(args.out or f"deploy-{object_name(recipes[0].name)}")
+    deployment = Deployment(recipes, out, args.runs_dir, args.models, args.cpus)
+    files = deployment_files(deployment)
+    write(out, files, args.force)
+    for name in sorted(files):
+        print(out / name)
+    for given, recipe in zip(args.recipes, recipes):
+        folder = RunFolder.of(args.runs_dir, recipe.name)
+        if not has_versions(folder):
+            print(
+                f"No model of {recipe.name} was pushed to {shown_path(folder.serving)} yet: "
+                f"pairloom run {given}"
+            )
+    print(f"\nOn this machine:  docker compose -f {out}/compose.yaml up")
+    print(f"On a cluster:     kubectl apply -f {out}/kubernetes/ (models first: docs/serving.md)")
+    return 0
+
+
+def write(out: Path, files: dict[str, str], force: bool) -> None:
+    """Writes all files or none.
+
+    Raises:
+        UserError: the folder cannot be written, or a file there says something else.
+    """
+    try:
+        changed = [
+            name
+            for name, text in files.items()
+            if (out / name).exists() and (out / name).read_text("utf-8") != text
+        ]
+        if changed and not force:
+            raise UserError(
+                f"Expected a new folder. Received: {out}, where {changed[0]} says something else. "
+                "Choose another with --out, or replace it with --force."
+            )
+        for name, text in files.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_text(text, "utf-8")
+    except OSError as error:
+        raise UserError(
+            f"Expected a folder to write to. Received: {out} ({error.strerror}). Choose another "
+            "with --out."
+        ) from None

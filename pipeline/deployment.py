@@ -1,0 +1,213 @@
+"""The files that stock TF Serving needs to serve recipes' models: configs and manifests."""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from string import Template
+from textwrap import indent
+
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.recipe import Recipe
+from pairloom.pipeline.run_folder import RunFolder
+from pairloom.serving.ops import IMAGE
+
+# Hypotheses that a batch carries; see templates/batching.config.
+_ROWS = 128
+_CONFIGS = ("models.config", "batching.config", "monitoring.config")
+_MANIFESTS = ("config", "deployment", "service", "autoscaler", "disruption-budget")
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What is deployed, and where its models lie.
+
+    Args:
+        recipes: The recipes whose models one server serves; the first gives the objects' name.
+        out: The folder to write to.
+        runs_dir: Where runs are kept; the compose file serves from there.
+        store: Where a cluster finds the models: empty for a claim to be made, a claim's name, or
+            `gs://bucket/path`.
+        cpus: Cores a server gets.
+    """
+
+    recipes: Sequence[Recipe]
+    out: Path
+    runs_dir: str = "runs"
+    store: str = ""
+    cpus: int = 2
+
+    def __post_init__(self) -> None:
+        names = [recipe.name for recipe in self.recipes]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise UserError(
+                f"Expected recipes of different names. Received: {', '.join(twice)} more than once."
+            )
+        for name in names:
+            alike = [other for other in names if object_name(other) == object_name(name)]
+            if len(alike) > 1:
+                raise UserError(
+                    "Expected recipes whose names differ in more than case and punctuation, and "
+                    "in their first 50 characters, for Kubernetes keeps no more of them. "
+                    f"Received: {', '.join(alike)}, all of which become {object_name(name)}."
+                )
+        if "://" in self.store and not self.store.startswith("gs://"):
+            raise UserError(
+                "Expected the name of a volume claim, or gs://BUCKET/PATH: the only object store "
+                f"that {IMAGE} reads. Received: --models {self.store}. Copy the models to a claim, "
+                "or let KServe fetch them (storageUri in kserve.yaml)."
+            )
+        if self.cpus < 1:
+            raise UserError(f"Expected at least one core. Received: --cpus {self.cpus}.")
+
+    @property
+    def object(self) -> str:
+        """The name of every object that is made."""
+        return object_name(self.recipes[0].name)
+
+    @property
+    def in_bucket(self) -> bool:
+        """Whether TF Serving reads the models from an object store."""
+        return "://" in self.store
+
+    @property
+    def claim(self) -> str:
+        """The volume claim with the models."""
+        return self.store or f"{self.object}-models"
+
+    def base_path(self, name: str) -> str:
+        """The folder of a model's versions, as the server sees it."""
+        return f"{self.store.rstrip('/')}/{name}" if self.in_bucket else f"/models/{name}"
+
+    def storage(self, name: str) -> str:
+        """The same folder, as KServe is told of it."""
+        return self.base_path(name) if self.in_bucket else f"pvc://{self.claim}/{name}"
+
+
+def deployment_files(deployment: Deployment) -> dict[str, str]:
+    """Fills the templates in: path under `out` to content."""
+    common = {
+        "object": deployment.object,
+        "name": deployment.recipes[0].name,
+        "image": IMAGE,
+        "version": IMAGE.partition(":")[2],
+        "cpus": deployment.cpus,
+        "claim": deployment.claim,
+    }
+    files = _configs(deployment)
+    arguments = "".join(f"- {flag}\n" for flag in _flags(deployment))
+    files["compose.yaml"] = _fill(
+        "compose.yaml",
+        common,
+        arguments=indent(arguments, " " * 6),
+        volumes=indent(_local_volumes(deployment), " " * 6),
+    )
+    embedded = "".join(f"{name}: |\n{indent(files[name], '  ')}" for name in _CONFIGS)
+    claimed = {
+        "mounts": "- {name: models, mountPath: /models, readOnly: true}\n",
+        "volumes": (
+            "- name: models\n"
+            f'  persistentVolumeClaim: {{claimName: "{deployment.claim}", readOnly: true}}\n'
+        ),
+    }
+    parts = dict.fromkeys(claimed, "") if deployment.in_bucket else claimed
+    for name in _MANIFESTS:
+        files[f"kubernetes/{name}.yaml"] = _fill(
+            f"kubernetes/{name}.yaml",
+            common,
+            files=indent(embedded, "  "),
+            arguments=indent(arguments, " " * 12),
+            mounts=indent(parts["mounts"], " " * 12),
+            volumes=indent(parts["volumes"], " " * 8),
+        )
+    if not deployment.store:
+        files["kubernetes/volume.yaml"] = _fill("kubernetes/volume.yaml", common)
+    if not deployment.in_bucket:
+        files["loader.yaml"] = _fill("loader.yaml", common)
+    services = [
+        _fill(
+            "kserve.yaml",
+            common | {"object": object_name(recipe.name)},
+            storage=deployment.storage(recipe.name),
+        )
+        for recipe in deployment.recipes
+    ]
+    files["kserve.yaml"] = "---\n".join(services)
+    return files
+
+
+def object_name(name: str) -> str:
+    """A recipe's name as Kubernetes takes it: lower case, digits and dashes, a letter first."""
+    plain = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+    if not plain[:1].isalpha():
+        plain = f"model-{plain}"
+    # Room for endings such as `-models`; a name has at most 63 characters.
+    return plain[:50].rstrip("-")
+
+
+def batch_size(beam: int) -> int:
+    """The largest power of two of which `beam` hypotheses each are no more than a batch's rows."""
+    return 1 << max(_ROWS // beam, 1).bit_length() - 1
+
+
+def _configs(deployment: Deployment) -> dict[str, str]:
+    models = [
+        _fill("model.config", {"name": r.name, "base_path": deployment.base_path(r.name)})
+        for r in deployment.recipes
+    ]
+    beam = max(recipe.search.beam for recipe in deployment.recipes)
+    batch = batch_size(beam)
+    batching = {"batch": batch, "beam": beam, "rows": batch * beam, "cpus": deployment.cpus}
+    return {
+        "models.config": _fill("models.config", {}, models="".join(models)),
+        "batching.config": _fill("batching.config", batching),
+        "monitoring.config": _fill("monitoring.config", {}),
+    }
+
+
+def _flags(deployment: Deployment) -> list[str]:
+    """TF Serving's flags; the image's entry point adds the two ports."""
+    return [
+        "--model_config_file=/config/models.config",
+        "--model_config_file_poll_wait_seconds=60",
+        "--file_system_poll_wait_seconds=10",
+        "--enable_batching=true",
+        "--batching_parameters_file=/config/batching.config",
+        "--monitoring_config_file=/config/monitoring.config",
+        # Else TensorFlow starts a thread for each of the machine's cores, not of the container's.
+        f"--tensorflow_session_parallelism={deployment.cpus}",
+    ]
+
+
+def _local_volumes(deployment: Deployment) -> str:
+    """The pushed models' folders as compose mounts them; a missing one is an error there."""
+    if deployment.in_bucket:
+        return ""
+    lines = []
+    for recipe in deployment.recipes:
+        pushed = RunFolder.of(deployment.runs_dir, recipe.name).serving
+        source = os.path.relpath(pushed, deployment.out.resolve())
+        if not source.startswith("."):
+            # Compose would take it for a volume's name.
+            source = f"./{source}"
+        lines += [
+            "- type: bind",
+            f"  source: {json.dumps(source)}",
+            f"  target: /models/{recipe.name}",
+            "  read_only: true",
+            "  bind: {create_host_path: false}",
+        ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _fill(template: str, values: dict, **blocks: str) -> str:
+    """Fills a template in; a block replaces its whole line, and leaves none where it is empty."""
+    file = resources.files("pairloom.deploy").joinpath(f"templates/{template}")
+    text = file.read_text("utf-8")
+    for name, block in blocks.items():
+        text = text.replace(f"\n${name}\n", f"\n{block}")
+    return Template(text).substitute(values, **blocks)

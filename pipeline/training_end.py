@@ -1,0 +1,39 @@
+"""Why a training ended before its epochs did."""
+
+from pathlib import Path
+
+import tensorflow as tf
+
+from pairloom.components.trainer.position import Position
+from pairloom.pipeline.recipe.schema import Training
+
+
+def why_training_ended(checkpoints: Path, training: Training) -> str:
+    """A sentence on what stopped the training that has just ended; empty after its last epoch.
+
+    Args:
+        checkpoints: A run's folder of them.
+        training: The recipe's section.
+    """
+    # A finished training leaves no other's weights beside its own.
+    last = max(checkpoints.glob("*/last/checkpoint"), key=_changed, default=None)
+    if last is None:
+        return ""
+    position = Position()
+    saved = tf.train.latest_checkpoint(str(last.parent))
+    tf.train.Checkpoint(position=position).restore(saved).expect_partial()
+    if not position["ended"]:
+        return ""
+    where = f"step {int(position['step']):,}, in epoch {int(position['epoch']) + 1}"
+    where += f" of {training.epochs}"
+    if training.minutes and position["seconds"] >= 60 * training.minutes:
+        return f"`training.minutes`, {training.minutes:g}, ended the training at {where}."
+    stopping = training.early_stopping
+    return (
+        f"`training.early_stopping` ended the training at {where}: "
+        f"{int(position['patience'])} evaluations without a better {stopping.metric}."
+    )
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime

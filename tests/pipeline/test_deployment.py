@@ -1,0 +1,248 @@
+"""Every file that is written is one that its reader takes: by its schema, or by its message."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from google.protobuf import text_format
+
+from pairloom.pipeline.deployment import Deployment, batch_size, deployment_files, object_name
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.recipe import load_recipe
+from pairloom.serving.server.config_files import read_batching, read_monitoring
+
+ROOT = Path(__file__).parents[2]
+SCHEMAS = ROOT / "tests" / "schemas"
+WAYS = {
+    "claim to be made": {},
+    "claim": {"store": "shared-models"},
+    "bucket": {"store": "gs://bucket/models/"},
+    "two recipes": {"recipes": ("cmudict", "multi30k-en-de")},
+}
+
+
+def files_of(recipes=("cmudict",), out="deploy-x", **settings):
+    loaded = [load_recipe(recipe) for recipe in recipes]
+    return deployment_files(Deployment(loaded, Path(out), **settings))
+
+
+@pytest.fixture(params=list(WAYS))
+def files(request):
+    return files_of(**WAYS[request.param])
+
+
+def schema(name):
+    return json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
+
+
+def documents(text):
+    return list(yaml.safe_load_all(text))
+
+
+def manifests(files):
+    ours = [name for name in files if name.startswith("kubernetes/") or name == "loader.yaml"]
+    return [document for name in ours for document in documents(files[name])]
+
+
+def of_kind(files, kind):
+    return [manifest for manifest in manifests(files) if manifest["kind"] == kind]
+
+
+def check_manifest(manifest):
+    known = schema("kubernetes")
+    jsonschema.validate(manifest, {"$defs": known["$defs"], **known["kinds"][manifest["kind"]]})
+
+
+def parsed(text, message):
+    return text_format.Parse(text, message)
+
+
+def test_the_example_in_the_tree_is_what_the_command_writes(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    stored = {
+        str(path.relative_to(ROOT / "deploy" / "example")): path.read_text("utf-8")
+        for path in (ROOT / "deploy" / "example").rglob("*")
+        if path.is_file()
+    }
+    assert files_of(out="deploy/example") == stored
+
+
+def test_compose_files_are_valid(files):
+    jsonschema.validate(yaml.safe_load(files["compose.yaml"]), schema("compose"))
+
+
+def test_manifests_are_valid(files):
+    kinds = []
+    for manifest in manifests(files):
+        check_manifest(manifest)
+        kinds.append(manifest["kind"])
+    wanted = {"ConfigMap", "Deployment", "HorizontalPodAutoscaler", "PodDisruptionBudget"}
+    assert wanted | {"Service"} <= set(kinds)
+
+
+def test_inference_services_are_valid(files):
+    for service in documents(files["kserve.yaml"]):
+        jsonschema.validate(service, schema("kserve"))
+        assert service["spec"]["predictor"]["model"]["runtimeVersion"] == "2.16.1"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("kubernetes/deployment.yaml", ["spec", "template", "spec", "containers", 0]),
+        ("kubernetes/autoscaler.yaml", ["spec"]),
+        ("kserve.yaml", ["spec", "predictor", "model"]),
+        ("compose.yaml", ["services", "tfserving"]),
+    ],
+)
+def test_a_misspelt_field_would_be_found(name, path):
+    document = yaml.safe_load(files_of()[name])
+    place = document
+    for key in path:
+        place = place[key]
+    place["misspelt"] = "x"
+    with pytest.raises(jsonschema.ValidationError, match="misspelt"):
+        if name.startswith("kubernetes/"):
+            check_manifest(document)
+        else:
+            jsonschema.validate(document, schema(name.partition(".")[0]))
+
+
+def test_configs_are_what_tf_serving_reads(files, tmp_path):
+    from tensorflow_serving.config import model_server_config_pb2
+
+    models = parsed(files["models.config"], model_server_config_pb2.ModelServerConfig())
+    assert [m.name for m in models.model_config_list.config][0] == "cmudict"
+    for name in ("batching.config", "monitoring.config"):
+        (tmp_path / name).write_text(files[name])
+    batching = read_batching(str(tmp_path / "batching.config"))
+    assert batching.max_batch_size in (16, 32)
+    assert batching.num_batch_threads == 2
+    assert not batching.allowed_batch_sizes
+    metrics_path = read_monitoring(str(tmp_path / "monitoring.config"))
+    [deployment] = of_kind(files, "Deployment")
+    notes = deployment["spec"]["template"]["metadata"]["annotations"]
+    assert notes["prometheus.io/path"] == metrics_path
+
+
+def test_the_config_map_holds_the_same_configs(files):
+    [config] = of_kind(files, "ConfigMap")
+    assert config["data"] == {name: text for name, text in files.items() if ".config" in name}
+
+
+def test_every_flag_is_one_of_tf_serving_s(files):
+    import argparse
+
+    from pairloom.serving.server import add_serve_arguments
+
+    parser = argparse.ArgumentParser()
+    add_serve_arguments(parser)
+    [deployment] = of_kind(files, "Deployment")
+    flags = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    known = parser.parse_args(flags)
+    assert known.enable_batching is True
+    compose = yaml.safe_load(files["compose.yaml"])
+    assert compose["services"]["tfserving"]["command"] == flags
+    for file in (known.model_config_file, known.batching_parameters_file):
+        assert Path(file).name in files
+
+
+def test_objects_find_each_other(files):
+    [deployment] = of_kind(files, "Deployment")
+    labels = deployment["spec"]["template"]["metadata"]["labels"].items()
+    ports = {p["name"] for p in deployment["spec"]["template"]["spec"]["containers"][0]["ports"]}
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= labels
+    for service in of_kind(files, "Service"):
+        assert service["spec"]["selector"].items() <= labels
+        assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
+    [autoscaler] = of_kind(files, "HorizontalPodAutoscaler")
+    assert autoscaler["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
+    [budget] = of_kind(files, "PodDisruptionBudget")
+    assert budget["spec"]["selector"]["matchLabels"].items() <= labels
+    assert budget["spec"]["maxUnavailable"] < autoscaler["spec"]["minReplicas"]
+    spec = deployment["spec"]["template"]["spec"]
+    mounted = {mount["name"] for mount in spec["containers"][0]["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in spec["volumes"]}
+
+
+def volume_claims(files):
+    [deployment] = of_kind(files, "Deployment")
+    volumes = deployment["spec"]["template"]["spec"]["volumes"]
+    claims = [volume.get("persistentVolumeClaim") for volume in volumes]
+    return [claim["claimName"] for claim in claims if claim]
+
+
+def test_models_come_from_a_claim_that_is_made():
+    files = files_of()
+    [loader] = of_kind(files, "Pod")
+    [volume] = loader["spec"]["volumes"]
+    assert volume["persistentVolumeClaim"]["claimName"] == "cmudict-models"
+    assert volume_claims(files) == ["cmudict-models"]
+    [claim] = of_kind(files, "PersistentVolumeClaim")
+    assert claim["metadata"]["name"] == "cmudict-models"
+    assert 'storageUri: "pvc://cmudict-models/cmudict"' in files["kserve.yaml"]
+
+
+def test_models_come_from_a_claim_that_is_there():
+    files = files_of(store="shared-models")
+    assert volume_claims(files) == ["shared-models"]
+    assert of_kind(files, "PersistentVolumeClaim") == []
+
+
+def test_models_come_from_a_bucket():
+    files = files_of(store="gs://bucket/models/")
+    assert volume_claims(files) == [] == of_kind(files, "Pod")
+    assert 'base_path: "gs://bucket/models/cmudict"' in files["models.config"]
+    assert 'storageUri: "gs://bucket/models/cmudict"' in files["kserve.yaml"]
+    assert "type: bind" not in files["compose.yaml"]
+
+
+@pytest.mark.parametrize("store", ["s3://bucket/models", "hdfs://x"])
+def test_a_store_that_the_image_cannot_read_is_refused(store):
+    with pytest.raises(UserError, match="gs://BUCKET/PATH.*Received: --models"):
+        files_of(store=store)
+
+
+def test_two_recipes_of_one_name_cannot_be_served():
+    with pytest.raises(UserError, match="cmudict more than once"):
+        files_of(recipes=("cmudict", "cmudict"))
+
+
+@pytest.mark.parametrize(
+    "names", [("En-De", "en-de"), ("en.de", "en-de"), ("7", "model-7"), ("x" * 51, "x" * 50)]
+)
+def test_names_that_kubernetes_cannot_tell_apart_are_an_error(names):
+    recipes = [load_recipe("cmudict", [f"name={name!r}"]) for name in names]
+    with pytest.raises(UserError, match=f"{names[0]}, {names[1]}, all of which become"):
+        Deployment(recipes, Path("deploy-x"))
+
+
+def test_compose_mounts_the_pushed_models_from_where_it_lies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    compose = yaml.safe_load(files_of(out="a/b", runs_dir="runs")["compose.yaml"])
+    volumes = [v for v in compose["services"]["tfserving"]["volumes"] if isinstance(v, dict)]
+    [volume] = volumes
+    assert volume["source"] == "../../runs/cmudict/serving/cmudict"
+    assert volume["target"] == "/models/cmudict"
+    compose = yaml.safe_load(files_of(out=".", runs_dir="runs")["compose.yaml"])
+    assert compose["services"]["tfserving"]["volumes"][-1]["source"].startswith("./runs/")
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("cmudict", "cmudict"),
+        ("Words_to.Sounds", "words-to-sounds"),
+        ("2024-model", "model-2024-model"),
+        ("a" * 49 + "-b", "a" * 49),
+    ],
+)
+def test_a_recipe_s_name_becomes_one_that_kubernetes_takes(name, plain):
+    assert object_name(name) == plain
+
+
+@pytest.mark.parametrize(("beam", "batch"), [(1, 128), (3, 32), (4, 32), (5, 16), (500, 1)])
+def test_a_wider_beam_gets_smaller_batches(beam, batch):
+    assert batch_size(beam) == batch
