@@ -136,12 +136,12 @@ def compare_decoding(
     )
 
 
-def prepare(data: Path, folder: Path) -> Subwords:
+def prepare(data: Path, folder: Path, size: int = SIZE) -> Subwords:
     """Writes the same subwords for both sides."""
     sentencepiece.SentencePieceTrainer.train(
         input=f"{data}/train.en,{data}/train.de",
         model_prefix=str(folder / "joint"),
-        vocab_size=SIZE,
+        vocab_size=size,
         model_type="bpe",
         pad_id=0,
         unk_id=1,
@@ -171,7 +171,7 @@ def prepare(data: Path, folder: Path) -> Subwords:
         for field, lines in zip(("source", "target"), sides):
             pieces = (" ".join(processor.encode(line, out_type=str)) for line in lines)
             (folder / f"{split}.{field}").write_text("\n".join(pieces) + "\n")
-    names = [processor.id_to_piece(number) for number in range(4, SIZE)]
+    names = [processor.id_to_piece(number) for number in range(4, size)]
     (folder / "vocabulary.txt").write_text("\n".join(["<blank>", "<s>", "</s>", *names]) + "\n")
     return Subwords(model)
 

@@ -47,6 +47,29 @@ def make_model(folder):
             dropout=0.0,
         ),
     )
+    return initialized(model, folder)
+
+
+def make_transformer(folder):
+    """A Transformer of the size of recipes/multi30k-en-de-transformer.yaml."""
+
+    def inputter():
+        return opennmt.inputters.WordEmbedder(embedding_size=UNITS)
+
+    model = opennmt.models.Transformer(
+        inputter(),
+        inputter(),
+        num_layers=3,
+        num_units=UNITS,
+        num_heads=4,
+        ffn_inner_dim=1024,
+        share_embeddings=opennmt.models.EmbeddingsSharingLevel.ALL,
+    )
+    return initialized(model, folder)
+
+
+def initialized(model, folder):
+    """The model with its vocabularies and variables."""
     vocabulary = os.path.join(folder, "vocabulary.txt")
     model.initialize({"source_vocabulary": vocabulary, "target_vocabulary": vocabulary})
     model.create_variables()
@@ -109,9 +132,14 @@ def take_steps(model, folder, steps):
     return tokens / seconds
 
 
-def decode(folder, beam, length):
+def decode_transformer(folder, beam, length):
+    """Times an untrained Transformer whose sentences all have one length."""
+    decode(folder, beam, length, make_transformer(folder))
+
+
+def decode(folder, beam, length, model=None):
     """Times the whole test set, batch by batch, after a first pass that traces."""
-    model = make_model(folder)
+    model = model or make_model(folder)
     model.params = {
         "beam_width": beam,
         "length_penalty": 0.6,
@@ -143,4 +171,10 @@ def decode(folder, beam, length):
 
 if __name__ == "__main__":
     action, where, number, length = sys.argv[1:]
-    {"train": train, "learn": learn, "decode": decode}[action](where, int(number), int(length))
+    actions = {
+        "train": train,
+        "learn": learn,
+        "decode": decode,
+        "decode-transformer": decode_transformer,
+    }
+    actions[action](where, int(number), int(length))
