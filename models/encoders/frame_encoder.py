@@ -28,7 +28,9 @@ class FrameEncoder(Encoder):
         dropout: Share of the frames' vectors' and the states' entries dropped in training.
         backwards: Whether one-way layers read from the end to the start.
         weights: A file with the backbone's weights; None: trained from the start.
-        trainable_backbone: Whether the backbone learns; None: where it has no `weights`.
+        trainable_backbone: Whether the backbone learns; None: where it has no `weights`. One with
+            batch normalisation then counts padded frames in its statistics too: sort clips by
+            length, or keep it fixed.
         backbone_options: What else the model in `keras.applications` is made with.
 
     Call arguments:

@@ -69,8 +69,15 @@ class Recurrence(keras.layers.Layer):
         mask = mask if inputs_mask is None else inputs_mask
         if mask is None:
             mask = ops.ones(ops.shape(inputs)[:2], dtype="bool")
-        run = self._fused if _fused_kernels_serve(self.cell) else self._looped
-        outputs, states = run(inputs, mask)
+        if _fused_kernels_serve(self.cell):
+            # The kernels take masks with padding at the end only.
+            outputs, states = ops.cond(
+                _padded_at_the_end(mask),
+                lambda: self._fused(inputs, mask),
+                lambda: self._looped(inputs, mask),
+            )
+        else:
+            outputs, states = self._looped(inputs, mask)
         return outputs * ops.cast(mask, outputs.dtype)[..., None], states
 
     def compute_mask(self, inputs, previous_mask=None):
@@ -147,6 +154,11 @@ class Recurrence(keras.layers.Layer):
 
 def _turned(x, axis: int, backwards: bool):
     return ops.flip(x, axis) if backwards else x
+
+
+def _padded_at_the_end(mask):
+    """Whether no row of a mask has something behind a gap."""
+    return ops.all(ops.logical_or(mask[:, :-1], ops.logical_not(mask[:, 1:])))
 
 
 def state_sizes(cell) -> list[int]:

@@ -7,7 +7,7 @@ import tensorflow as tf
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
 from pairloom.models.search.finished import Finished, add_cut_off, add_finished, none_finished
-from pairloom.models.search.group import keep_active, prepared, shape_invariants
+from pairloom.models.search.group import given_weights, keep_active, prepared, shape_invariants
 from pairloom.models.search.hypotheses import NEVER, Hypotheses, length_factor
 from pairloom.models.search.log_sum import log_sum
 from pairloom.models.search.top_ids import top_ids
@@ -109,7 +109,7 @@ def beam_search(
         ends = tf.equal(ids, end_id)
         coverage = loop.coverage
         if coverage_penalty:
-            coverage += tf.cast(weights, tf.float32)
+            coverage += tf.cast(given_weights(weights), tf.float32)
         scores = score_ends(t, loop, values[:, :beams], parents[:, :beams], coverage)
         scores = tf.where(ends[:, :beams], scores, NEVER)
         finished = add_finished(loop.finished, t, loop.active, scores, parents[:, :beams])
@@ -130,7 +130,12 @@ def beam_search(
             state=tf.nest.map_structure(reorder, state),
             finished=finished,
             trail=write_step(
-                loop.trail, t, loop.active, ids, parents, weights if with_weights else None
+                loop.trail,
+                t,
+                loop.active,
+                ids,
+                parents,
+                given_weights(weights) if with_weights else None,
             ),
         )
         return _drop_done(loop, beams, nbest, longest)

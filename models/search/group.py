@@ -12,6 +12,16 @@ def prepared(decoder: Any, memory: Any) -> Any:
     return decoder.prepare(memory)
 
 
+def given_weights(weights: Any) -> Any:
+    """The weights of a step, where a search needs them."""
+    if weights is None:
+        raise ValueError(
+            "`with_weights` and `coverage_penalty` need the weights of every step, and the "
+            "decoder's `step` gives none. Received: weights=None."
+        )
+    return weights
+
+
 def keep_active(keep: tf.Tensor, group: Any) -> Any:
     """Takes the rows of every tensor in `group` where `keep (active,)` is True."""
 

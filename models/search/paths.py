@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
-from pairloom.models.search.group import keep_active, prepared, shape_invariants
+from pairloom.models.search.group import given_weights, keep_active, prepared, shape_invariants
 from pairloom.models.search.hypotheses import Hypotheses
 from pairloom.models.search.log_sum import log_sum
 from pairloom.models.search.top_ids import top_id
@@ -63,6 +63,7 @@ def follow_paths(
         where = tf.stack([active, tf.fill(tf.shape(active), t)], 1)
         all_ids = tf.tensor_scatter_nd_update(all_ids, where, ids)
         if with_weights:
+            weights = given_weights(weights)
             weights *= tf.cast(~ended, weights.dtype)[..., None]
             all_weights = tf.tensor_scatter_nd_update(all_weights, where, weights)
         log_probability = tf.tensor_scatter_nd_add(

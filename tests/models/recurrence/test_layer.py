@@ -90,6 +90,17 @@ def test_stock_layers_give_the_same_as_the_loop(name, monkeypatch):
 
 
 @pytest.mark.needs_tensorflow
+def test_a_mask_with_gaps_is_never_given_to_fused_kernels(monkeypatch):
+    layer = make()
+    inputs, mask = batch()
+    mask[0, 2] = False
+    outputs, _ = layer(inputs, inputs_mask=mask)
+    monkeypatch.setattr(layer_module, "_fused_kernels_serve", lambda cell: True)
+    monkeypatch.setattr(Recurrence, "_fused", lambda *_: pytest.fail("cuDNN refuses this mask"))
+    np.testing.assert_array_equal(layer(inputs, inputs_mask=mask)[0], outputs)
+
+
+@pytest.mark.needs_tensorflow
 def test_fused_kernels_serve_the_stock_cells_where_there_is_a_gpu(monkeypatch):
     import tensorflow as tf
 

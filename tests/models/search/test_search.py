@@ -268,3 +268,15 @@ def test_a_decoder_that_was_never_called_searches_a_memory_of_arrays(
 def test_impossible_settings_say_so(settings, message):
     with pytest.raises(ValueError, match=message):
         beam(make_model(), **settings)
+
+
+def test_weights_that_a_decoder_does_not_give_are_asked_for_in_vain(markov, empty_memory, search):
+    class Blind(markov):
+        def step(self, ids, state, memory):
+            logits, state, _ = super().step(ids, state, memory)
+            return logits, state, None
+
+    decoder = Blind(np.eye(5))
+    assert search(decoder, empty_memory(2), max_length=3).weights is None
+    with pytest.raises(ValueError, match="`step` gives none. Received: weights=None"):
+        search(decoder, empty_memory(2), max_length=3, with_weights=True)
