@@ -2,16 +2,18 @@
 
     pip install ctranslate2==4.8.4 'numpy<2'
     python ctranslate2_side.py convert FOLDER                      # FOLDER/weights.npz to a model
-    python ctranslate2_side.py decode FOLDER TYPE BEAM LENGTH      # prints sentences a second
+    python ctranslate2_side.py decode FOLDER TYPE BEAM LENGTH STREAMS    # prints sentences a second
 
 FOLDER holds `weights.npz` and `test.json` as `transformer_decoding.py` writes them; TYPE is
-`float32` or `int8`. With LENGTH 0 sentences end where the weights say.
+`float32` or `int8`. With LENGTH 0 sentences end where the weights say. With one stream a batch may
+use all cores; with more, so many batches are computed side by side, each on one core.
 """
 
 import json
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import ctranslate2
 import numpy as np
@@ -80,7 +82,7 @@ def norm(spec, weights, name):
     spec.gamma, spec.beta = weights[f"{name}.gamma"], weights[f"{name}.beta"]
 
 
-def decode(folder, kind, beam, length):
+def decode(folder, kind, beam, length, streams):
     """Times the whole test set after a first pass, and prints the answers' ids too."""
     with open(os.path.join(folder, "test.json")) as file:
         sentences = [[str(number) for number in ids] for ids in json.load(file)]
@@ -88,22 +90,25 @@ def decode(folder, kind, beam, length):
         os.path.join(folder, kind),
         device="cpu",
         compute_type=kind,
-        inter_threads=1,
-        intra_threads=os.cpu_count(),
+        inter_threads=streams,
+        intra_threads=1 if streams > 1 else os.cpu_count(),
     )
     batches = [sentences[i : i + BATCH] for i in range(0, len(sentences), BATCH)]
-    for _ in range(2):
-        found = []
-        started = time.perf_counter()
-        for batch in batches:
-            found += translator.translate_batch(
-                batch,
-                beam_size=beam,
-                length_penalty=0.6,
-                min_decoding_length=max(length - 1, 0),
-                max_decoding_length=length - 1 if length else 80,
-            )
-        seconds = time.perf_counter() - started
+
+    def answer(batch):
+        return translator.translate_batch(
+            batch,
+            beam_size=beam,
+            length_penalty=0.6,
+            min_decoding_length=max(length - 1, 0),
+            max_decoding_length=length - 1 if length else 80,
+        )
+
+    with ThreadPoolExecutor(streams) as pool:
+        for _ in range(2):
+            started = time.perf_counter()
+            found = [result for results in pool.map(answer, batches) for result in results]
+            seconds = time.perf_counter() - started
     answers = [[int(token) for token in result.hypotheses[0]] for result in found]
     tokens = sum(len(answer) + 1 for answer in answers) / len(answers)
     print(
@@ -121,4 +126,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "convert":
         convert(sys.argv[2])
     else:
-        decode(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+        decode(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:7]))

@@ -5,11 +5,11 @@
 Three questions, asked in turns in every round: how much later than the bare function does the
 server answer a single request; how many sentences a second do 64 clients get from it, with batching
 and without; and how many does the bare function give when it is called with whole batches. The
-clients are one process of their own on the same machine, so the server has what they leave of it.
+clients are ghz (`make load-tools`) on the same machine, so the server has what it leaves of it.
 """
 
 import argparse
-import asyncio
+import base64
 import json
 import os
 import random
@@ -20,13 +20,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import grpc
 import numpy as np
 
-from pairloom.serving import wire
 from pairloom.serving.client import Client
 
-METHOD = "/tensorflow.serving.PredictionService/Predict"
 BATCHING = """
 max_batch_size { value: 64 }
 batch_timeout_micros { value: 1000 }
@@ -45,17 +42,18 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--load", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--ghz", default=".tools/ghz")
     args = parser.parse_args()
     sentences = read(args.sentences)
-    if args.load:
-        address, clients = args.load
-        print(json.dumps(asyncio.run(load(address, sentences, int(clients), args.seconds))))
-        return
     print(f"{len(sentences)} sentences, {args.clients} clients, {os.cpu_count()} cores")
     bare = Bare(args.base_path)
     rows: dict[str, list[float]] = {}
-    with Server(args.base_path, batching=False) as plain, Server(args.base_path) as batched:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Server(args.base_path, batching=False) as plain,
+        Server(args.base_path) as batched,
+    ):
+        requests = requests_file(sentences, Path(folder))
         for _ in range(args.rounds):
             note(rows, "bare, one at a time, ms", 1e3 * median_seconds(bare.one, sentences))
             for name, server in (("plain", plain), ("batching", batched)):
@@ -63,11 +61,11 @@ def main() -> None:
                     seconds = median_seconds(lambda text, c=client: c.predict(text), sentences)
                 note(rows, f"server ({name}), one at a time, ms", 1e3 * seconds)
             for name, server in (("plain", plain), ("batching", batched)):
-                found = run_load(args, server.address)
+                found = run_load(args, server.address, requests)
                 note(rows, f"server ({name}), {args.clients} clients, sentences/s", found["rate"])
                 note(rows, f"server ({name}), slowest of 100, ms", 1e3 * found["p99"])
                 if found["failed"]:
-                    print(f"{found['failed']} requests failed: {found['error']}")
+                    print(f"requests failed: {found['failed']}")
             note(rows, "bare, batches of 64, sentences/s", bare.rate(sentences, 64, args.seconds))
             note(rows, "bare, one by one, sentences/s", bare.rate(sentences, 1, args.seconds / 3))
     for name, values in rows.items():
@@ -181,50 +179,39 @@ class Server:
         self._process.wait(30)
 
 
-def run_load(args: argparse.Namespace, address: str) -> dict:
-    """The load, from a process of its own."""
-    command = [sys.executable, "-W", "ignore", __file__, str(args.base_path), str(args.sentences)]
-    command += ["--load", address, str(args.clients), "--seconds", str(args.seconds)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return json.loads(printed.splitlines()[-1])
+def requests_file(sentences: Sequence[str], folder: Path) -> Path:
+    """A request a sentence, as ghz reads them."""
+    requests = [
+        {
+            "model_spec": {"name": "m"},
+            "inputs": {
+                "source": {
+                    "dtype": "DT_STRING",
+                    "tensor_shape": {"dim": [{"size": 1}]},
+                    "string_val": [base64.b64encode(text.encode()).decode()],
+                }
+            },
+        }
+        for text in sentences
+    ]
+    path = folder / "requests.json"
+    path.write_text(json.dumps(requests))
+    return path
 
 
-async def load(address: str, sentences: Sequence[str], clients: int, seconds: float) -> dict:
-    """Clients that ask for one sentence after the other, each as soon as it has its answer."""
-    requests = []
-    for text in sentences:
-        request = wire.PredictRequest()
-        request.model_spec.name = "m"
-        entry = request.inputs.add(key="source")
-        entry.value.CopyFrom(wire.string_tensor([text.encode()]))
-        requests.append(request.SerializeToString())
-    latencies: list[float] = []
-    failed: list[str] = []
-    until = time.perf_counter() + seconds
-
-    async def ask(number: int, call) -> None:
-        position = number
-        while time.perf_counter() < until:
-            started = time.perf_counter()
-            try:
-                await call(requests[position % len(requests)])
-                latencies.append(time.perf_counter() - started)
-            except grpc.RpcError as error:
-                failed.append(str(error.code()))
-            position += clients
-
-    async with grpc.aio.insecure_channel(address) as channel:
-        call = channel.unary_unary(METHOD)
-        await call(requests[0])
-        started = time.perf_counter()
-        await asyncio.gather(*(ask(number, call) for number in range(clients)))
-        took = time.perf_counter() - started
+def run_load(args: argparse.Namespace, address: str, requests: Path) -> dict:
+    """Clients that each ask again as soon as they have their answer."""
+    command = [args.ghz, "--insecure", "--call", "tensorflow.serving.PredictionService/Predict"]
+    command += ["--data-file", requests, "--disable-template-functions", "--disable-template-data"]
+    command += ["--concurrency", args.clients, "--duration", f"{args.seconds}s"]
+    command += ["--duration-stop", "wait", "--format", "json", address]
+    printed = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    found = json.loads(printed.stdout)
+    slow = {x["percentage"]: x["latency"] / 1e9 for x in found["latencyDistribution"]}
     return {
-        "rate": len(latencies) / took,
-        "p50": float(np.percentile(latencies, 50)),
-        "p99": float(np.percentile(latencies, 99)),
-        "failed": len(failed),
-        "error": failed[0] if failed else "",
+        "rate": found["rps"],
+        "p99": slow[99],
+        "failed": {name: n for name, n in found["statusCodeDistribution"].items() if name != "OK"},
     }
 
 

@@ -8,16 +8,16 @@
 Ours goes through the SavedModel's signature, from raw strings to strings; CTranslate2 gets ids and
 gives ids. First sentences end where the weights end them, then all have 17 tokens, so that
 OpenNMT-tf's untrained Transformer of the same size has the same work. Batches of 64 in order of
-length; each measurement is repeated in turns.
+length: one after another, each over all cores, and then a batch on each core. Each measurement is
+repeated in turns.
 """
 
 import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -33,7 +33,6 @@ from pairloom.pipeline.recipe import load_recipe
 from pairloom.pipeline.settings_text import plain
 from pairloom.serving.export import SearchSettings, ServedModel, export_model
 
-BATCH = 64
 LENGTH = 17
 TYPES = ("float32", "int8")
 
@@ -61,30 +60,39 @@ def main() -> None:
         np.savez(folder / "weights.npz", **named_weights(model))
         ids = subwords.ids(tf.constant(lines)).to_list()
         (folder / "test.json").write_text(json.dumps(ids))
-        side(args.ctranslate2, "convert", folder)
-        compare(args, "the weights' own lengths", load(saved), subwords, lines, folder, 0)
+        theirs(args, "convert", folder)
+        (folder / "test.txt").write_text("\n".join(lines), "utf-8")
         if args.opennmt:
             prepare(args.data, folder, subwords.size)
         forced = export_forced(model, subwords, folder, args.beam)
-        compare(args, f"{LENGTH} tokens each", forced, subwords, lines, folder, LENGTH)
+        for streams, how in (
+            (1, "a batch over all cores"),
+            (os.cpu_count(), "a batch on each core"),
+        ):
+            title = f"the weights' own lengths, {how}"
+            compare(args, title, saved, subwords, folder, 0, streams)
+            compare(args, f"{LENGTH} tokens each, {how}", forced, subwords, folder, LENGTH, streams)
 
 
-def compare(args, title: str, answer: Callable, subwords, lines, folder: Path, length: int) -> None:
+def compare(
+    args, title: str, saved: Path, subwords: Subwords, folder: Path, length: int, streams: int
+) -> None:
     """Rounds in turns; prints the medians, and the medians of the rounds' ratios."""
     rates: dict[str, list[float]] = {}
     lengths: dict[str, float] = {}
     texts: dict[str, list[str]] = {}
     for _ in range(args.rounds):
-        rate, texts["pairloom"] = our_speed(answer, lines)
-        rates.setdefault("pairloom", []).append(rate)
+        found = side(sys.executable, "decode_side.py", saved, folder / "test.txt", streams)
+        rates.setdefault("pairloom", []).append(found["sentences_per_second"])
+        texts["pairloom"] = found["answers"]
         lengths["pairloom"] = mean_length(subwords, texts["pairloom"])
         for kind in TYPES:
-            found = side(args.ctranslate2, "decode", folder, kind, args.beam, length)
+            found = theirs(args, "decode", folder, kind, args.beam, length, streams)
             name = f"CTranslate2, {kind}"
             rates.setdefault(name, []).append(found["sentences_per_second"])
             lengths[name] = found["length"]
             texts[name] = decoded(subwords, found["answers"])
-        if length and args.opennmt:
+        if length and args.opennmt and streams == 1:
             found = opennmt(args.opennmt, "decode-transformer", folder, args.beam, length)
             rates.setdefault("OpenNMT-tf", []).append(found["sentences_per_second"])
             lengths["OpenNMT-tf"] = found["length"]
@@ -152,32 +160,14 @@ def add_norm(named: dict[str, np.ndarray], name: str, norm) -> None:
     named[f"{name}.gamma"], named[f"{name}.beta"] = norm.gamma.numpy(), norm.beta.numpy()
 
 
-def load(folder: Path) -> Callable:
-    """The default signature of a SavedModel."""
-    loaded = tf.saved_model.load(str(folder))
-    signature = loaded.signatures["serving_default"]
-    signature.model = loaded  # else its weights go with the model
-    return signature
-
-
-def export_forced(model, subwords: Subwords, folder: Path, beam: int) -> Callable:
+def export_forced(model, subwords: Subwords, folder: Path, beam: int) -> Path:
     """A SavedModel whose sentences all have `LENGTH` tokens."""
     bias = model.decoder.output_layer.bias
     bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-1e9]))
     settings = SearchSettings(beam=beam, nbest=beam, max_length=LENGTH)
     fields = {"source": subwords, "target": subwords}
     export_model(ServedModel(model, fields, "source", "target", settings), str(folder / "forced"))
-    return load(folder / "forced")
-
-
-def our_speed(answer: Callable, lines: list[str]) -> tuple[float, list[str]]:
-    """Sentences a second, and the answers."""
-    batches = [tf.constant(lines[i : i + BATCH]) for i in range(0, len(lines), BATCH)]
-    for _ in range(2):
-        started = time.perf_counter()
-        found = [answer(source=batch)["target"].numpy() for batch in batches]
-        seconds = time.perf_counter() - started
-    return len(lines) / seconds, [text.decode() for text in np.concatenate(found)]
+    return folder / "forced"
 
 
 def mean_length(subwords: Subwords, texts: list[str]) -> float:
@@ -191,10 +181,14 @@ def decoded(subwords: Subwords, answers: list[list[int]]) -> list[str]:
     return [text.decode() for text in texts.numpy()]
 
 
-def side(python: str, *arguments: object) -> dict:
-    """Runs CTranslate2's side and reads what it prints."""
-    script = Path(__file__).with_name("ctranslate2_side.py")
-    command = [python, str(script), *map(str, arguments)]
+def theirs(args: argparse.Namespace, *arguments: object) -> dict:
+    """Runs CTranslate2's side."""
+    return side(args.ctranslate2, "ctranslate2_side.py", *arguments)
+
+
+def side(python: str, script: str, *arguments: object) -> dict:
+    """Runs one side in a process of its own, and reads what it prints."""
+    command = [python, str(Path(__file__).with_name(script)), *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
         raise SystemExit(result.stderr)

@@ -38,7 +38,10 @@ class ServerOptions:
         saved_model_tags: Comma-separated tags of the graph to load.
         enable_model_warmup: Make the requests that a version brings along, or call each signature
             once, before it takes others.
-        tensorflow_session_parallelism: Threads of a model's session; 0 lets TensorFlow choose.
+        tensorflow_session_parallelism: Both of the next two, where they are not given.
+        tensorflow_intra_op_parallelism: Threads that share one operation; 0: one where batches
+            are computed at once, else TensorFlow chooses.
+        tensorflow_inter_op_parallelism: Operations that run at once; 0 lets TensorFlow choose.
         per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
         free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
         ineffective: Flags that were given, are known to TF Serving, and do nothing here.
@@ -67,6 +70,8 @@ class ServerOptions:
     saved_model_tags: str = "serve"
     enable_model_warmup: bool = True
     tensorflow_session_parallelism: int = 0
+    tensorflow_intra_op_parallelism: int = 0
+    tensorflow_inter_op_parallelism: int = 0
     per_process_gpu_memory_fraction: float = 0.0
     free_rest_port: bool = False
     ineffective: tuple[str, ...] = ()
@@ -161,7 +166,9 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("log_format", str, "text, or json: JSON lines, one for every request too (default text)"),
     ("saved_model_tags", str, "tags of the graph to load (default serve)"),
     ("enable_model_warmup", boolean, "warm a version up before it serves (default true)"),
-    ("tensorflow_session_parallelism", int, "threads of a model (default 0: automatic)"),
+    ("tensorflow_session_parallelism", int, "both of the next two (default 0: automatic)"),
+    ("tensorflow_intra_op_parallelism", int, "threads of one operation (1 with batching, else 0)"),
+    ("tensorflow_inter_op_parallelism", int, "operations at once (default 0: automatic)"),
     ("per_process_gpu_memory_fraction", float, "share of GPU memory (default 0: as needed)"),
 )
 
@@ -176,8 +183,6 @@ _INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("load_retry_interval_micros", int),
     ("flush_filesystem_caches", boolean),
     ("tensorflow_session_config_file", str),
-    ("tensorflow_intra_op_parallelism", int),
-    ("tensorflow_inter_op_parallelism", int),
     ("platform_config_file", str),
     ("remove_unused_fields_from_bundle_metagraph", boolean),
     ("prefer_tflite_model", boolean),

@@ -26,10 +26,18 @@ _METHODS = (
 
 @dataclasses.dataclass(frozen=True)
 class SessionSettings:
-    """How sessions are made: graph tags, threads (0: automatic), GPU share (0: as needed)."""
+    """How sessions are made.
+
+    Args:
+        tags: Of the graph to load.
+        intra_op_threads: Threads that share one operation; 0: TensorFlow chooses.
+        inter_op_threads: Operations that run at once; 0: TensorFlow chooses.
+        gpu_fraction: Share of the GPU's memory; 0: as needed.
+    """
 
     tags: tuple[str, ...] = ("serve",)
-    threads: int = 0
+    intra_op_threads: int = 0
+    inter_op_threads: int = 0
     gpu_fraction: float = 0.0
 
 
@@ -82,8 +90,8 @@ class LoadedModel:
         self._tf = tf
         graph = tf.Graph()
         config = tf.compat.v1.ConfigProto(
-            intra_op_parallelism_threads=settings.threads,
-            inter_op_parallelism_threads=settings.threads,
+            intra_op_parallelism_threads=settings.intra_op_threads,
+            inter_op_parallelism_threads=settings.inter_op_threads,
         )
         config.gpu_options.allow_growth = settings.gpu_fraction == 0
         config.gpu_options.per_process_gpu_memory_fraction = settings.gpu_fraction

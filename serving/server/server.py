@@ -142,9 +142,13 @@ class ModelServer:
         from pairloom.serving.server.servable import AnswerSettings
 
         options = self.options
+        threads = options.tensorflow_session_parallelism
+        # Batches on a core each lose less time than one batch that is spread over all of them.
+        side_by_side = int(checked.batching is not None and checked.batching.num_batch_threads > 1)
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
-            threads=options.tensorflow_session_parallelism,
+            intra_op_threads=options.tensorflow_intra_op_parallelism or threads or side_by_side,
+            inter_op_threads=options.tensorflow_inter_op_parallelism or threads,
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)

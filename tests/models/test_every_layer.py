@@ -227,14 +227,21 @@ def loss_of(layer, arrays):
 @every_layer
 def test_gradients_are_those_of_finite_differences(case, gradients, float64):
     keras.utils.set_random_seed(0)
-    layer = case.make(dtype="float64")
+    dtype = "float64"
     # A large step crosses bends of ReLU; a small one drowns in the softmax, always of float32.
     step, tolerance = 1e-3, {"rtol": 2e-3, "atol": 2e-3}
+    if keras.backend.backend() != "tensorflow":
+        # Or in a tanh, which Keras rounds to float32 there.
+        tolerance = {"rtol": 5e-3, "atol": 5e-3}
+    if keras.backend.backend() == "jax" and case.layer is RecurrentDecoder:
+        # What a tanh gives enters the next step, and JAX lets no state change its type.
+        dtype, step = "float32", 1e-2
     if case.layer in (FrameEncoder, ImageEncoder):
         step = 1e-6
         if keras.backend.backend() != "tensorflow":
             # Keras's group normalisation has no float64 there.
             step, tolerance = 1e-4, {"rtol": 0.02, "atol": 0.1}
+    layer = case.make(dtype=dtype)
     run(layer, case.arrays)
     variables = layer.trainable_variables
     found = gradients(lambda: loss_of(layer, case.arrays), layer=layer)

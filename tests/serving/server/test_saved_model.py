@@ -166,7 +166,7 @@ def test_a_folder_that_is_no_savedmodel_or_has_other_tags_is_refused(tmp_path, s
 
 
 def test_threads_of_a_session_can_be_set(saved_model):
-    model = LoadedModel(saved_model, SessionSettings(threads=1))
+    model = LoadedModel(saved_model, SessionSettings(intra_op_threads=1, inter_op_threads=1))
     assert model.run("serving_default", texts(b"a"))["target"].tolist() == [b"1:A"]
     model.close()
 
