@@ -76,6 +76,8 @@ class Client:
                 "Expected a `version` or a `label`, not both. "
                 f"Received: version={version}, label={label!r}."
             )
+        if version is not None and not 0 <= version < 2**63:
+            raise ValueError(f"`version` must be a number in [0, 2**63). Received: {version}.")
         if "://" in address:
             raise ValueError(
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
@@ -261,7 +263,13 @@ class Client:
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServerUnavailable(
                 f"No model server answers at {self.address}; start one with `pairloom serve`, and "
-                f"give its gRPC port, not its REST port ({details})."
+                "give its gRPC port, not its REST port, and `credentials` (--tls) where it has TLS "
+                f"({details})."
+            )
+        if code == grpc.StatusCode.UNAUTHENTICATED:
+            return ClientError(
+                f"{self.address} answered UNAUTHENTICATED: give the `token` that it wants "
+                f"(--token-file). {details}"
             )
         if code == grpc.StatusCode.NOT_FOUND:
             version = "" if self.version is None else f" version {self.version} of"

@@ -11,6 +11,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tensorflow_serving.apis import get_model_status_pb2, model_service_pb2_grpc
 
+from pairloom.pipeline import cli
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError
 from pairloom.serving.server import ServingError
@@ -125,6 +126,34 @@ def test_the_client_shows_token_and_certificate(guarded):
         pytest.raises(ClientError, match="UNAUTHENTICATED"),
     ):
         client.predict(["hi"])
+
+
+def test_the_command_shows_token_and_certificate(start_server, base_path, tmp_path, capsys):
+    authority = Authority()
+    key, certificate = authority.issue("server")
+    root = _pem(authority.certificate)
+    our_key, our_certificate = authority.issue("client")
+    settings = {"server_key": key, "server_cert": certificate, "custom_ca": root}
+    lines = [f"{name}: {json.dumps(text.decode())}" for name, text in settings.items()]
+    (tmp_path / "ssl.config").write_text("\n".join([*lines, "client_verify: true"]))
+    files = {"token": TOKEN.encode(), "ca": root, "cert": our_certificate, "key": our_key}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    server = start_server(
+        base_path, ssl_config_file=str(tmp_path / "ssl.config"), token_file=str(tmp_path / "token")
+    )
+
+    def ask(*names):
+        flags = [word for name in names for word in (f"--{name}-file", str(tmp_path / name))]
+        address = f"localhost:{server.port}"
+        code = cli.dispatch(["predict", "hi", "--address", address, "--timeout", "10", *flags])
+        return code, "".join(capsys.readouterr())
+
+    assert ask("token", "ca", "cert", "key") == (0, "1:HI\n")
+    code, said = ask("ca", "cert", "key")
+    assert code == 1 and "--token-file" in said
+    code, said = ask("token")
+    assert code == 1 and "--tls" in said
 
 
 def test_tls_and_mutual_tls(start_server, base_path, tmp_path):
