@@ -16,7 +16,7 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
-from pairloom.serving.server.access import check_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
 from pairloom.serving.server.config_files import TlsSettings
@@ -46,7 +46,7 @@ _THREADS = 512
 class TokenInterceptor(grpc.ServerInterceptor):
     """Turns away gRPC calls without the token."""
 
-    def __init__(self, token: str):
+    def __init__(self, token: Token):
         self._token = token
 
     def intercept_service(self, continuation: Callable, details: Any) -> Any:
@@ -54,7 +54,7 @@ class TokenInterceptor(grpc.ServerInterceptor):
             return continuation(details)
         headers = [value for key, value in details.invocation_metadata if key == "authorization"]
         try:
-            check_token(self._token, headers[0] if headers else None)
+            self._token.check(headers[0] if headers else None)
         except RequestError as error:
             message = error.message
             return grpc.unary_unary_rpc_method_handler(
@@ -146,7 +146,7 @@ class GrpcFront:
         monitor: Watches the requests.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
         tls: Keys and certificates; None: plain.
-        token: What callers must show; empty: nothing.
+        token: What callers must show; None: nothing.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class GrpcFront:
         monitor: Monitor,
         reload: Callable[[Any, float | None], None],
         tls: TlsSettings | None = None,
-        token: str = "",
+        token: Token | None = None,
     ):
         self._server = grpc.server(
             ThreadPoolExecutor(_THREADS, thread_name_prefix="grpc"),

@@ -18,7 +18,7 @@ from tensorflow_serving.apis import (
     regression_pb2,
 )
 
-from pairloom.serving.server.access import check_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
@@ -93,7 +93,7 @@ class RestApi:
         timeout: Seconds that a prediction may take, or None.
         monitor: Watches the requests.
         metrics_path: Where the metrics are; empty: nowhere.
-        token: What callers must show; empty: nothing.
+        token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
     """
 
@@ -103,7 +103,7 @@ class RestApi:
         timeout: float | None = None,
         monitor: Monitor | None = None,
         metrics_path: str = "",
-        token: str = "",
+        token: Token | None = None,
         page: "Page | None" = None,
     ):
         self._registry = registry
@@ -133,8 +133,8 @@ class RestApi:
         call = Call.within(self._timeout, active, request_id(headers.get("X-Request-Id")))
         mark = (("X-Request-Id", call.id),)
         try:
-            if self._page is None or not self._page.is_open(path):
-                check_token(self._token, headers.get("Authorization"))
+            if self._token and not (self._page is not None and self._page.is_open(path)):
+                self._token.check(headers.get("Authorization"))
             if method == "GET" and self._metrics_path and path == self._metrics_path:
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             if self._page is not None and not path.lower().startswith("/v1/"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from pairloom.serving.server.access import read_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.config_files import (
     BatchingParameters,
     TlsSettings,
@@ -53,7 +53,7 @@ class _Checked:
     batching: BatchingParameters | None
     metrics_path: str
     tls: TlsSettings | None
-    token: str
+    token: Token
 
 
 class ModelServer:
@@ -127,7 +127,7 @@ class ModelServer:
             batching=batching if options.enable_batching else None,
             metrics_path=read_monitoring(options.monitoring_config_file),
             tls=read_tls(options.ssl_config_file),
-            token=read_token(options.token_file),
+            token=Token(options.token_file),
         )
         check_ports(options)
         return checked

@@ -15,7 +15,8 @@ from pairloom.pipeline import cli
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError
 from pairloom.serving.server import ServingError
-from pairloom.serving.server.access import read_token
+from pairloom.serving.server.access import Token, read_token
+from pairloom.serving.server.errors import RequestError
 
 TOKEN = "0123456789abcdef-token"
 
@@ -64,6 +65,56 @@ def test_a_token_that_is_none_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(ServingError, match="one token of at least 16"):
         read_token(str(file))
+
+
+def shows(token, value):
+    try:
+        token.check(f"Bearer {value}")
+    except RequestError:
+        return False
+    return True
+
+
+def test_a_token_is_changed_while_the_server_runs(guarded, tmp_path):
+    def ask(token):
+        with Client(f"127.0.0.1:{guarded.port}", "tiny", token=token) as client:
+            return client.status()[0].version
+
+    new = TOKEN[::-1]
+    fresh = tmp_path / "fresh"
+    fresh.write_text(new)
+    fresh.replace(tmp_path / "token")
+    assert ask(new) == 1
+    with pytest.raises(ClientError, match="UNAUTHENTICATED"):
+        ask(TOKEN)
+
+
+def break_by_emptying(file):
+    file.write_text("")
+
+
+def break_by_removing(file):
+    file.unlink()
+
+
+@pytest.mark.parametrize("spoil", [break_by_emptying, break_by_removing])
+def test_a_file_without_a_token_leaves_the_old_one_and_is_told_once(tmp_path, caplog, spoil):
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    token = Token(str(file))
+    spoil(file)
+    for _ in range(3):
+        assert shows(token, TOKEN) and not shows(token, "")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert str(file) in caplog.text and TOKEN not in caplog.text
+    file.write_text(TOKEN[::-1])
+    assert shows(token, TOKEN[::-1]) and not shows(token, TOKEN)
+
+
+def test_without_a_file_everybody_may_ask():
+    token = Token("")
+    assert not token
+    token.check(None)
 
 
 class Authority:
