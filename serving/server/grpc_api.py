@@ -46,8 +46,9 @@ _THREADS = 512
 class TokenInterceptor(grpc.ServerInterceptor):
     """Turns away gRPC calls without the token."""
 
-    def __init__(self, token: Token):
+    def __init__(self, token: Token, monitor: Monitor):
         self._token = token
+        self._monitor = monitor
 
     def intercept_service(self, continuation: Callable, details: Any) -> Any:
         if details.method.startswith(_OPEN_METHODS):
@@ -56,11 +57,16 @@ class TokenInterceptor(grpc.ServerInterceptor):
         try:
             self._token.check(headers[0] if headers else None)
         except RequestError as error:
-            message = error.message
-            return grpc.unary_unary_rpc_method_handler(
-                lambda _, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, message)
-            )
+            return self._refusal(details.method.rpartition("/")[2], error)
         return continuation(details)
+
+    def _refusal(self, api: str, error: RequestError) -> grpc.RpcMethodHandler:
+        def refuse(call: Call) -> None:
+            raise error
+
+        return grpc.unary_unary_rpc_method_handler(
+            lambda _, context: answer(context, self._monitor, api, refuse)
+        )
 
 
 def answer(context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable) -> Any:
@@ -162,7 +168,7 @@ class GrpcFront:
             ThreadPoolExecutor(_THREADS, thread_name_prefix="grpc"),
             # More are refused at once, with RESOURCE_EXHAUSTED, and do not pile up unseen.
             maximum_concurrent_rpcs=_THREADS,
-            interceptors=[TokenInterceptor(token)] if token else [],
+            interceptors=[TokenInterceptor(token, monitor)] if token else [],
             options=[
                 # Otherwise a second server on the same port starts, and takes half of the requests.
                 ("grpc.so_reuseport", 0),

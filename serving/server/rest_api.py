@@ -51,6 +51,9 @@ _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
 
+# Of a path in the log.
+_LONGEST_NAME = 200
+
 _HTTP = {
     Code.OK: 200,
     Code.CANCELLED: 499,
@@ -134,7 +137,7 @@ class RestApi:
         mark = (("X-Request-Id", call.id),)
         try:
             if self._token and not (self._page is not None and self._page.is_open(path)):
-                self._token.check(headers.get("Authorization"))
+                self._check_token(method, path, headers.get("Authorization"), call)
             if method == "GET" and self._metrics_path and path == self._metrics_path:
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             if self._page is not None and not path.lower().startswith("/v1/"):
@@ -142,6 +145,14 @@ class RestApi:
             return Answer(200, self._handle(method, path, body, call), headers=mark)
         except RequestError as error:
             return dataclasses.replace(error_answer(error), headers=mark)
+
+    def _check_token(self, method: str, path: str, header: str | None, call: Call) -> None:
+        assert self._token is not None
+        try:
+            self._token.check(header)
+        except RequestError:
+            with self._monitor.watch(call, f"{method} {path[:_LONGEST_NAME]}", "REST"):
+                raise
 
     def _handle(self, method: str, path: str, body: bytes, call: Call) -> bytes:
         if not path.lower().startswith("/v1/"):

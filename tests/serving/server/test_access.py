@@ -3,6 +3,7 @@
 import datetime
 import ipaddress
 import json
+import logging
 import urllib.error
 import urllib.request
 
@@ -65,6 +66,34 @@ def test_a_token_that_is_none_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(ServingError, match="one token of at least 16"):
         read_token(str(file))
+
+
+def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_path, caplog):
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    server = start_server(base_path, token_file=str(file), log_format="json")
+    caplog.set_level(logging.INFO, "pairloom.serving.requests")
+    with (
+        Client(f"127.0.0.1:{server.port}", "tiny") as client,
+        pytest.raises(ClientError, match="UNAUTHENTICATED"),
+    ):
+        client.predict(source="hi")
+    base = f"http://127.0.0.1:{server.rest_port}"
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{base}/v1/models/tiny", timeout=10)
+    notes = [record.details for record in caplog.records if hasattr(record, "details")]
+    refused = [(note["entrypoint"], note["api"], note["status"]) for note in notes]
+    assert refused == [
+        ("GRPC", "Predict", "UNAUTHENTICATED"),
+        ("REST", "GET /v1/models/tiny", "UNAUTHENTICATED"),
+    ]
+    request = urllib.request.Request(
+        f"{base}/monitoring/prometheus/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        page = response.read().decode()
+    counts = [line for line in page.splitlines() if 'status="UNAUTHENTICATED"' in line]
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in counts) == 2
 
 
 def shows(token, value):
