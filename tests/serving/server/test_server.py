@@ -134,8 +134,10 @@ def test_several_models_share_a_server(start_server, base_path, saved_models, tm
     config = tmp_path / "models.config"
     config.write_text(
         f"""model_config_list {{
-            config {{ name: "first" base_path: "{base_path}" }}
-            config {{ name: "second" base_path: "{tmp_path / "second"}" }}
+            config {{ name: "first" base_path: "{base_path}" model_platform: "tensorflow" }}
+            config {{
+                name: "second" base_path: "{tmp_path / "second"}" model_platform: "tensorflow"
+            }}
         }}"""
     )
     server = start_server(base_path, model_config_file=str(config))
