@@ -69,10 +69,13 @@ class TokenInterceptor(grpc.ServerInterceptor):
         )
 
 
-def answer(context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable) -> Any:
+def answer(
+    context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable, model: str = ""
+) -> Any:
     """Calls `work` with the request's `Call`, and turns its errors into statuses."""
     given = dict(context.invocation_metadata()).get("x-request-id")
     call = Call.within(context.time_remaining(), context.is_active, request_id(given))
+    call.model = model
     try:
         with monitor.watch(call, api, "GRPC"):
             return work(call)
@@ -91,28 +94,47 @@ class PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
         self._monitor = monitor
 
     def Predict(self, request, context):
-        return self._answer(context, "Predict", lambda call: predict(self._registry, request, call))
+        return self._answer(
+            context,
+            "Predict",
+            lambda call: predict(self._registry, request, call),
+            request.model_spec.name,
+        )
 
     def GetModelMetadata(self, request, context):
         return self._answer(
-            context, "GetModelMetadata", lambda _: model_metadata(self._registry, request)
+            context,
+            "GetModelMetadata",
+            lambda _: model_metadata(self._registry, request),
+            request.model_spec.name,
         )
 
     def Classify(self, request, context):
         return self._answer(
-            context, "Classify", lambda call: classify(self._registry, request, call)
+            context,
+            "Classify",
+            lambda call: classify(self._registry, request, call),
+            request.model_spec.name,
         )
 
     def Regress(self, request, context):
-        return self._answer(context, "Regress", lambda call: regress(self._registry, request, call))
+        return self._answer(
+            context,
+            "Regress",
+            lambda call: regress(self._registry, request, call),
+            request.model_spec.name,
+        )
 
     def MultiInference(self, request, context):
         return self._answer(
-            context, "MultiInference", lambda call: multi_inference(self._registry, request, call)
+            context,
+            "MultiInference",
+            lambda call: multi_inference(self._registry, request, call),
+            request.tasks[0].model_spec.name if request.tasks else "",
         )
 
-    def _answer(self, context, api, work):
-        return answer(context, self._monitor, api, work)
+    def _answer(self, context, api, work, model):
+        return answer(context, self._monitor, api, work, model)
 
 
 class ModelService(model_service_pb2_grpc.ModelServiceServicer):
@@ -131,6 +153,7 @@ class ModelService(model_service_pb2_grpc.ModelServiceServicer):
             self._monitor,
             "GetModelStatus",
             lambda _: model_status(self._registry, request),
+            request.model_spec.name,
         )
 
     def HandleReloadConfigRequest(self, request, context):

@@ -232,6 +232,11 @@ class Registry:
             return next(iter(self.models))
         return name
 
+    def model_of(self, name: str) -> str:
+        """The model that a name asks for; empty if there is none."""
+        real = self.real_name(name)
+        return real if real in self.models else ""
+
     def _available(self, name: str) -> list[int]:
         records = self._records[name]
         return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)

@@ -51,8 +51,8 @@ _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
 
-# Of a path in the log.
-_LONGEST_NAME = 200
+# In the log.
+_LONGEST_PATH = 200
 
 _HTTP = {
     Code.OK: 200,
@@ -151,7 +151,9 @@ class RestApi:
         try:
             self._token.check(header)
         except RequestError:
-            with self._monitor.watch(call, f"{method} {path[:_LONGEST_NAME]}", "REST"):
+            match = _PREDICTION.fullmatch(path) or _INFORMATION.fullmatch(path)
+            call.model = _name(match) if match else ""
+            with self._monitor.watch(call, f"{method} {path[:_LONGEST_PATH]}", "REST"):
                 raise
 
     def _handle(self, method: str, path: str, body: bytes, call: Call) -> bytes:
@@ -161,11 +163,12 @@ class RestApi:
         match = pattern.fullmatch(path) if pattern else None
         if match is None:
             raise invalid(f"Malformed request: {method} {path}")
-        spec = _model_spec(match)
         if method == "POST":
             api = match["method"].capitalize()
+            call.model = _name(match)
             with self._monitor.watch(call, api, "REST"):
-                return self._infer(api, spec, body, call)
+                return self._infer(api, _model_spec(match), body, call)
+        spec = _model_spec(match)
         if not spec.name:
             raise invalid("Missing model name in request.")
         return self._metadata(spec) if match["metadata"] else self._status(spec)
@@ -216,8 +219,12 @@ class RestApi:
         )
 
 
+def _name(match: re.Match[str]) -> str:
+    return unquote(match["name"] or "", errors="replace")
+
+
 def _model_spec(match: re.Match[str]) -> model_pb2.ModelSpec:
-    spec = model_pb2.ModelSpec(name=unquote(match["name"] or "", errors="replace"))
+    spec = model_pb2.ModelSpec(name=_name(match))
     if match["version"]:
         version = int(match["version"]) if len(match["version"]) < 20 else 2**63
         if version >= 2**63:

@@ -151,7 +151,6 @@ class ModelServer:
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
-        monitor = Monitor(metrics, log=options.log_format == "json")
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
@@ -165,6 +164,7 @@ class ModelServer:
                 threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
             ),
         )
+        monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
