@@ -392,6 +392,7 @@ class Registry:
             self._set(record, State.END)
             self._answers.metrics.forget(name, version)
             self._note_unloaded()
+            logger.info("Unloaded %s version %d", name, version)
 
         servable.retire(closed)
 

@@ -286,7 +286,10 @@ def test_sigterm_finishes_the_requests_under_way(program, base_path):
     total = STEPS * (STEPS - 1) // 2
     assert answers == {"rest": total, "grpc": total}
     assert process.returncode == 0
-    assert output == "Stopping: finishing the requests under way.\n"
+    assert output.splitlines() == [
+        "Stopping: finishing the requests under way.",
+        "Unloaded tiny version 1",
+    ]
     assert errors == "--num_load_threads is accepted and has no effect here.\n"
 
 
