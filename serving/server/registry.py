@@ -298,14 +298,14 @@ class Registry:
         if record.servable is None:
             self._set(record, State.LOADING)
         model = None
-        started = time.monotonic()
+        metrics, started = self._answers.metrics, time.monotonic()
         try:
             model = self._load(folder)
-            self._answers.metrics.loaded(str(folder), True, time.monotonic() - started)
+            metrics.loaded(name, version, str(folder), True, time.monotonic() - started)
             cold = self._warm_first(name, folder, model)
         except Exception as error:  # A broken model may raise anything.
             if model is None:
-                self._answers.metrics.loaded(str(folder), False, time.monotonic() - started)
+                metrics.loaded(name, version, str(folder), False, time.monotonic() - started)
             else:
                 model.close()
             self._failed(name, version, record, look, error)
@@ -375,6 +375,7 @@ class Registry:
                 )
                 if version not in folders and never_served:
                     del self._records[model.name][version]
+                    self._answers.metrics.forget(model.name, version)
         if not serving and folders:
             return
         for version in self.available(model.name):
