@@ -3,6 +3,7 @@
 It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -274,7 +275,8 @@ class Client:
         if code == grpc.StatusCode.NOT_FOUND:
             version = "" if self.version is None else f" version {self.version} of"
             return ModelNotFound(
-                f"{self.address} does not serve{version} model {self.model!r}: {details}."
+                f"{self.address} does not serve{version} model {self.model!r}: {details}. "
+                + _how_to_choose(error)
             )
         if code in _CLIENTS_FAULT:
             return BadRequest(details)
@@ -289,6 +291,17 @@ _CLIENTS_FAULT = (
     grpc.StatusCode.UNIMPLEMENTED,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 )
+
+
+def _how_to_choose(error: Any) -> str:
+    """Which models there are, if the server tells, or else where that stands."""
+    for key, value in error.trailing_metadata() or ():
+        if key == wire.MODELS_KEY:
+            return f"It serves: {', '.join(json.loads(value))}."
+    return (
+        "What is served stands in the server's log; `pairloom serve` also lists it at "
+        "/page/models.json on its REST port."
+    )
 
 
 def _host_and_port(address: str) -> str:

@@ -1,5 +1,6 @@
 """TF Serving's gRPC services on the official stubs, with health and reflection beside them."""
 
+import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +21,13 @@ from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
 from pairloom.serving.server.config_files import TlsSettings
-from pairloom.serving.server.errors import PortInUse, RequestError
+from pairloom.serving.server.errors import NotFound, PortInUse, RequestError
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
 from pairloom.serving.server.predict import model_metadata, model_status, predict
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.wire import MODELS_KEY
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -41,6 +43,8 @@ _SERVICES = tuple(
 _OPEN_METHODS = "/grpc.health.v1.Health/"
 # Requests wait in their threads, for their batch or for their turn.
 _THREADS = 512
+# They travel in a header, which has at most 8 KB.
+_MOST_NAMES = 20
 
 
 class TokenInterceptor(grpc.ServerInterceptor):
@@ -80,6 +84,10 @@ def answer(
         with monitor.watch(call, api, "GRPC"):
             return work(call)
     except RequestError as error:
+        if isinstance(error, NotFound) and error.models:
+            # Beside the status, whose words are TF Serving's.
+            names = json.dumps(error.models[:_MOST_NAMES])
+            context.set_trailing_metadata(((MODELS_KEY, names),))
         context.abort(_STATUS[error.code], error.message)
     except Exception:
         logger.exception("A gRPC request failed in the server.")

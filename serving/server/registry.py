@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from pairloom.serving.description import read_description
-from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
@@ -197,7 +197,7 @@ class Registry:
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-                raise RequestError(Code.NOT_FOUND, f"Servable not found for request: {asked}")
+                raise self._not_found(real, f"Servable not found for request: {asked}")
             servable = self._records[real][wanted].servable
             assert servable is not None
             servable.acquire()
@@ -224,7 +224,10 @@ class Registry:
             message = f"Could not find any versions of model {name}"
         else:
             message = f"Could not find version {version} of model {name}"
-        raise RequestError(Code.NOT_FOUND, message)
+        raise self._not_found(real, message)
+
+    def _not_found(self, name: str, message: str) -> NotFound:
+        return NotFound(message, () if name in self.models else tuple(self.models))
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
