@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from email.message import Message
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,13 @@ class RestApi:
             return Answer(200, self._handle(method, path, body, call), headers=mark)
         except RequestError as error:
             return dataclasses.replace(error_answer(error), headers=mark)
+
+    def turn_away(self, message: str) -> Answer:
+        """Counts and answers whoever comes when there is no room."""
+        error = RequestError(Code.UNAVAILABLE, message)
+        with suppress(RequestError), self._monitor.watch(Call(id=request_id(None)), "-", "REST"):
+            raise error
+        return error_answer(error)
 
     def _check_token(self, method: str, path: str, header: str | None, call: Call) -> None:
         assert self._token is not None
