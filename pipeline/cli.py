@@ -99,7 +99,7 @@ def help_text() -> str:
             "",
             *lines,
             "",
-            "pairloom COMMAND --help tells more of each.",
+            "pairloom COMMAND --help tells more of each; pairloom --version tells the version.",
         ]
     )
 

@@ -1,5 +1,6 @@
 """The files that stock TF Serving needs to serve recipes' models: configs and manifests."""
 
+import hashlib
 import json
 import os
 import re
@@ -119,6 +120,7 @@ def deployment_files(deployment: Deployment) -> dict[str, str]:
         files[f"kubernetes/{name}.yaml"] = _fill(
             f"kubernetes/{name}.yaml",
             common,
+            checksum=hashlib.sha256(embedded.encode()).hexdigest(),
             files=indent(embedded, "  "),
             arguments=indent(arguments, " " * 12),
             mounts=indent(parts["mounts"], " " * 12),

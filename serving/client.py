@@ -3,6 +3,7 @@
 It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,6 +77,8 @@ class Client:
                 "Expected a `version` or a `label`, not both. "
                 f"Received: version={version}, label={label!r}."
             )
+        if version is not None and not 0 <= version < 2**63:
+            raise ValueError(f"`version` must be a number in [0, 2**63). Received: {version}.")
         if "://" in address:
             raise ValueError(
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
@@ -261,12 +264,19 @@ class Client:
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServerUnavailable(
                 f"No model server answers at {self.address}; start one with `pairloom serve`, and "
-                f"give its gRPC port, not its REST port ({details})."
+                "give its gRPC port, not its REST port, and `credentials` (--tls) where it has TLS "
+                f"({details})."
+            )
+        if code == grpc.StatusCode.UNAUTHENTICATED:
+            return ClientError(
+                f"{self.address} answered UNAUTHENTICATED: give the `token` that it wants "
+                f"(--token-file). {details}"
             )
         if code == grpc.StatusCode.NOT_FOUND:
             version = "" if self.version is None else f" version {self.version} of"
             return ModelNotFound(
-                f"{self.address} does not serve{version} model {self.model!r}: {details}."
+                f"{self.address} does not serve{version} model {self.model!r}: {details}. "
+                + _how_to_choose(error)
             )
         if code in _CLIENTS_FAULT:
             return BadRequest(details)
@@ -281,6 +291,17 @@ _CLIENTS_FAULT = (
     grpc.StatusCode.UNIMPLEMENTED,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 )
+
+
+def _how_to_choose(error: Any) -> str:
+    """Which models there are, if the server tells, or else where that stands."""
+    for key, value in error.trailing_metadata() or ():
+        if key == wire.MODELS_KEY:
+            return f"It serves: {', '.join(json.loads(value))}."
+    return (
+        "What is served stands in the server's log; `pairloom serve` also lists it at "
+        "/page/models.json on its REST port."
+    )
 
 
 def _host_and_port(address: str) -> str:

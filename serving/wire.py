@@ -12,6 +12,9 @@ import numpy as np
 
 from pairloom.serving.messages import message_classes
 
+# Trailing metadata of the embedded server's NOT_FOUND: the names of its models, a JSON list.
+MODELS_KEY = "pairloom-models"
+
 # As `message_classes` takes it.
 _SCHEMA = {
     "Dim": "size:1:int64 name:2:string",

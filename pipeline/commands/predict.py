@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pairloom.pipeline.commands.connection import add_connection_arguments, connect
 from pairloom.pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,21 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text", nargs="*", metavar="TEXT", help="what to ask; - reads standard input, a line each"
     )
-    parser.add_argument(
-        "--address", default="localhost:8500", help="the server (default: localhost:8500)"
-    )
-    parser.add_argument(
-        "--model",
-        default="default",
-        help="the model's name (default: the only one that `pairloom serve` serves)",
-    )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--explain", action="store_true", help="show the attention as a heat map")
     shown.add_argument(
         "--picture", metavar="FILE", help="draw the attention of one text into a PNG file"
     )
     shown.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
-    parser.add_argument("--timeout", type=float, default=30.0, help="seconds (default: 30)")
+    add_connection_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,13 +36,7 @@ def run(args: argparse.Namespace) -> int:
     texts = given_texts(args.text)
     if args.picture:
         require_picture_file(args.picture)
-    from pairloom.serving.client import Client
-
-    try:
-        client = Client(args.address, model=args.model, timeout=args.timeout)
-    except ValueError as error:
-        raise UserError(str(error)) from None
-    with client:
+    with connect(args) as client:
         if args.picture:
             draw(client, list(texts), args.picture)
             return 0

@@ -21,8 +21,8 @@ class Call:
         active: Says whether the caller is still there.
         id: For logs.
         api: The method, such as `Predict`.
-        model: The model that answers, once it is known; so too the rest.
-        version: Its version.
+        model: The name that is asked for, then that of the model that answers.
+        version: Its version, once it is known; so too the rest.
         signature: Its signature.
         rows: How many inputs the request has.
     """

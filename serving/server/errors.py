@@ -1,6 +1,7 @@
 """What can go wrong: before serving (`ServingError`) and while answering (`RequestError`)."""
 
 import enum
+from collections.abc import Sequence
 
 _LONGEST_MESSAGE = 2000
 
@@ -51,6 +52,19 @@ class RequestError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+class NotFound(RequestError):
+    """A model, or a version of it, that is not served.
+
+    Args:
+        message: As of `RequestError`.
+        models: What is served, for whoever asked for a model that is not.
+    """
+
+    def __init__(self, message: str, models: Sequence[str] = ()):
+        super().__init__(Code.NOT_FOUND, message)
+        self.models = tuple(models)
 
 
 def invalid(message: str) -> RequestError:

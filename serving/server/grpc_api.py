@@ -1,5 +1,6 @@
 """TF Serving's gRPC services on the official stubs, with health and reflection beside them."""
 
+import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,16 +17,17 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
-from pairloom.serving.server.access import check_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
 from pairloom.serving.server.config_files import TlsSettings
-from pairloom.serving.server.errors import PortInUse, RequestError
+from pairloom.serving.server.errors import NotFound, PortInUse, RequestError
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
 from pairloom.serving.server.predict import model_metadata, model_status, predict
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.wire import MODELS_KEY
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -41,36 +43,51 @@ _SERVICES = tuple(
 _OPEN_METHODS = "/grpc.health.v1.Health/"
 # Requests wait in their threads, for their batch or for their turn.
 _THREADS = 512
+# They travel in a header, which has at most 8 KB.
+_MOST_NAMES = 20
 
 
 class TokenInterceptor(grpc.ServerInterceptor):
     """Turns away gRPC calls without the token."""
 
-    def __init__(self, token: str):
+    def __init__(self, token: Token, monitor: Monitor):
         self._token = token
+        self._monitor = monitor
 
     def intercept_service(self, continuation: Callable, details: Any) -> Any:
         if details.method.startswith(_OPEN_METHODS):
             return continuation(details)
         headers = [value for key, value in details.invocation_metadata if key == "authorization"]
         try:
-            check_token(self._token, headers[0] if headers else None)
+            self._token.check(headers[0] if headers else None)
         except RequestError as error:
-            message = error.message
-            return grpc.unary_unary_rpc_method_handler(
-                lambda _, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, message)
-            )
+            return self._refusal(details.method.rpartition("/")[2], error)
         return continuation(details)
 
+    def _refusal(self, api: str, error: RequestError) -> grpc.RpcMethodHandler:
+        def refuse(call: Call) -> None:
+            raise error
 
-def answer(context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable) -> Any:
+        return grpc.unary_unary_rpc_method_handler(
+            lambda _, context: answer(context, self._monitor, api, refuse)
+        )
+
+
+def answer(
+    context: grpc.ServicerContext, monitor: Monitor, api: str, work: Callable, model: str = ""
+) -> Any:
     """Calls `work` with the request's `Call`, and turns its errors into statuses."""
     given = dict(context.invocation_metadata()).get("x-request-id")
     call = Call.within(context.time_remaining(), context.is_active, request_id(given))
+    call.model = model
     try:
         with monitor.watch(call, api, "GRPC"):
             return work(call)
     except RequestError as error:
+        if isinstance(error, NotFound) and error.models:
+            # Beside the status, whose words are TF Serving's.
+            names = json.dumps(error.models[:_MOST_NAMES])
+            context.set_trailing_metadata(((MODELS_KEY, names),))
         context.abort(_STATUS[error.code], error.message)
     except Exception:
         logger.exception("A gRPC request failed in the server.")
@@ -85,28 +102,47 @@ class PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
         self._monitor = monitor
 
     def Predict(self, request, context):
-        return self._answer(context, "Predict", lambda call: predict(self._registry, request, call))
+        return self._answer(
+            context,
+            "Predict",
+            lambda call: predict(self._registry, request, call),
+            request.model_spec.name,
+        )
 
     def GetModelMetadata(self, request, context):
         return self._answer(
-            context, "GetModelMetadata", lambda _: model_metadata(self._registry, request)
+            context,
+            "GetModelMetadata",
+            lambda _: model_metadata(self._registry, request),
+            request.model_spec.name,
         )
 
     def Classify(self, request, context):
         return self._answer(
-            context, "Classify", lambda call: classify(self._registry, request, call)
+            context,
+            "Classify",
+            lambda call: classify(self._registry, request, call),
+            request.model_spec.name,
         )
 
     def Regress(self, request, context):
-        return self._answer(context, "Regress", lambda call: regress(self._registry, request, call))
+        return self._answer(
+            context,
+            "Regress",
+            lambda call: regress(self._registry, request, call),
+            request.model_spec.name,
+        )
 
     def MultiInference(self, request, context):
         return self._answer(
-            context, "MultiInference", lambda call: multi_inference(self._registry, request, call)
+            context,
+            "MultiInference",
+            lambda call: multi_inference(self._registry, request, call),
+            request.tasks[0].model_spec.name if request.tasks else "",
         )
 
-    def _answer(self, context, api, work):
-        return answer(context, self._monitor, api, work)
+    def _answer(self, context, api, work, model):
+        return answer(context, self._monitor, api, work, model)
 
 
 class ModelService(model_service_pb2_grpc.ModelServiceServicer):
@@ -125,6 +161,7 @@ class ModelService(model_service_pb2_grpc.ModelServiceServicer):
             self._monitor,
             "GetModelStatus",
             lambda _: model_status(self._registry, request),
+            request.model_spec.name,
         )
 
     def HandleReloadConfigRequest(self, request, context):
@@ -146,7 +183,7 @@ class GrpcFront:
         monitor: Watches the requests.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
         tls: Keys and certificates; None: plain.
-        token: What callers must show; empty: nothing.
+        token: What callers must show; None: nothing.
     """
 
     def __init__(
@@ -156,13 +193,13 @@ class GrpcFront:
         monitor: Monitor,
         reload: Callable[[Any, float | None], None],
         tls: TlsSettings | None = None,
-        token: str = "",
+        token: Token | None = None,
     ):
         self._server = grpc.server(
             ThreadPoolExecutor(_THREADS, thread_name_prefix="grpc"),
             # More are refused at once, with RESOURCE_EXHAUSTED, and do not pile up unseen.
             maximum_concurrent_rpcs=_THREADS,
-            interceptors=[TokenInterceptor(token)] if token else [],
+            interceptors=[TokenInterceptor(token, monitor)] if token else [],
             options=[
                 # Otherwise a second server on the same port starts, and takes half of the requests.
                 ("grpc.so_reuseport", 0),

@@ -7,9 +7,11 @@ import socket
 import socketserver
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from pairloom.serving.server.connections import Connections
 from pairloom.serving.server.errors import Code, PortInUse, RequestError, invalid
 from pairloom.serving.server.http_body import TooLarge, read_body
 from pairloom.serving.server.listening import host_port, port_problem
@@ -26,14 +28,18 @@ class HttpFront(ThreadingHTTPServer):
         api: What answers.
         address: Where to listen; port 0 takes a free one.
         max_body: Largest body in bytes.
+        max_connections: Most connections at once.
     """
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, api: RestApi, address: tuple[str, int], max_body: int):
+    def __init__(
+        self, api: RestApi, address: tuple[str, int], max_body: int, max_connections: int = 512
+    ):
         self.api = api
+        self.connections = Connections(max_connections)
         self.max_body = max_body
         self.draining = False
         self._busy = 0
@@ -77,6 +83,31 @@ class HttpFront(ThreadingHTTPServer):
         with self._idle:
             self._busy += change
             self._idle.notify_all()
+
+    def process_request(self, request, client_address) -> None:
+        if self.connections.admit(request):
+            super().process_request(request, client_address)
+        else:
+            self._turn_away(request)
+
+    def shutdown_request(self, request) -> None:
+        self.connections.leave(request)
+        super().shutdown_request(request)
+
+    def _turn_away(self, request: socket.socket) -> None:
+        answer = self.api.turn_away("The server has too many connections, all of them at work.")
+        head = (
+            f"HTTP/1.1 {answer.status} Service Unavailable\r\n"
+            f"Content-Type: {answer.content_type}\r\nContent-Length: {len(answer.body)}\r\n"
+            "Connection: close\r\n\r\n"
+        )
+        # By the thread that accepts connections: it must not wait.
+        request.setblocking(False)
+        with suppress(OSError):
+            request.sendall(head.encode() + answer.body)
+            # Closing on what was not read would take the answer back.
+            request.recv(65536)
+        self.shutdown_request(request)
 
     def handle_error(self, request, client_address) -> None:
         # A client that went away is no news.
@@ -155,6 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             try:
                 body = read_body(self.headers, self.rfile, self.server.max_body)
+                if not self.server.connections.begin(self.connection):
+                    raise ConnectionError("Closed for another connection.")
                 if self.server.draining:
                     raise RequestError(Code.UNAVAILABLE, "The server is stopping.")
                 answer = self.server.api.handle(
@@ -174,6 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
                 answer = error_answer(failure)
             self._send(answer)
         finally:
+            self.server.connections.end(self.connection)
             self.server.count(-1)
 
     def _path(self) -> str:
@@ -207,7 +241,7 @@ def start_rest(api: RestApi, options: ServerOptions) -> HttpFront:
     """Starts the REST server."""
     address = (options.bind_address, options.rest_api_port)
     try:
-        front = HttpFront(api, address, options.max_message_bytes)
+        front = HttpFront(api, address, options.max_message_bytes, options.rest_api_max_connections)
     except OSError as error:
         problem = port_problem(*address) or str(error)
         raise PortInUse(

@@ -3,6 +3,7 @@
 import datetime
 import json
 import logging
+import os
 import sys
 
 logger = logging.getLogger("pairloom.serving")
@@ -25,7 +26,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_terminal(json_lines: bool = False) -> None:
-    """News on standard output, trouble on standard error."""
+    """News on standard output, trouble on standard error; call it before gRPC is imported."""
     if logger.handlers:
         return
     logger.setLevel(logging.INFO)
@@ -38,3 +39,9 @@ def log_to_terminal(json_lines: bool = False) -> None:
         if json_lines:
             handler.setFormatter(JsonLines())
         logger.addHandler(handler)
+    if json_lines:
+        # Whoever reads JSON lines can read no others: those of libraries become such, and gRPC's
+        # core, which writes past Python, says nothing unless somebody asked it to.
+        logging.getLogger().addHandler(trouble)
+        logging.captureWarnings(True)
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code
@@ -35,6 +35,11 @@ class Counter:
         """Counts; call it under the lock."""
         self._values[labels] = self._values.get(labels, 0) + amount
 
+    def drop(self, first: Labels) -> None:
+        """Forgets all whose labels begin with these; call it under the lock."""
+        for labels in _beginning(self._values, first):
+            del self._values[labels]
+
     def lines(self) -> list[str]:
         """The exposition lines."""
         return [
@@ -65,7 +70,7 @@ class Histogram:
 
     def drop(self, first: Labels) -> None:
         """Forgets all whose labels begin with these; call it under the lock."""
-        for labels in [one for one in self._counts if one[: len(first)] == first]:
+        for labels in _beginning(self._counts, first):
             del self._counts[labels], self._sums[labels]
 
     def lines(self) -> list[str]:
@@ -100,6 +105,8 @@ class Metrics:
             ":tensorflow:cc:saved_model:load_attempt_count", ("model_path", "status")
         )
         self._load_time = Counter(":tensorflow:cc:saved_model:load_latency", ("model_path",))
+        # Where each version was loaded from, so that its counts go when it goes.
+        self._paths: dict[tuple[str, int], set[str]] = {}
         self._queueing = Histogram(
             ":tensorflow:serving:batching_session:queuing_latency", ("thread_pool_name",)
         )
@@ -132,10 +139,14 @@ class Metrics:
         """Drops what only a version that is gone would go on to show."""
         with self._lock:
             self._by_signature.drop((model, str(version)))
+            for path in self._paths.pop((model, version), ()):
+                self._loads.drop((path,))
+                self._load_time.drop((path,))
 
-    def loaded(self, path: str, ok: bool, seconds: float) -> None:
+    def loaded(self, model: str, version: int, path: str, ok: bool, seconds: float) -> None:
         """Counts an attempt to load a version."""
         with self._lock:
+            self._paths.setdefault((model, version), set()).add(path)
             self._loads.add((path, "success" if ok else "fail"))
             self._load_time.add((path,), int(1e6 * seconds))
 
@@ -154,6 +165,10 @@ class Metrics:
                 if isinstance(metric, Counter | Histogram):
                     lines += [f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
         return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def _beginning(known: Iterable[Labels], first: Labels) -> list[Labels]:
+    return [labels for labels in known if labels[: len(first)] == first]
 
 
 def _braces(names: Sequence[str], values: Sequence[str]) -> str:

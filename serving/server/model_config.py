@@ -7,6 +7,9 @@ from typing import Any
 from pairloom.serving.server.errors import ServingError
 from pairloom.serving.server.options import ServerOptions
 
+# The number of `TENSORFLOW` among the deprecated `ModelType`s.
+_TENSORFLOW = 1
+
 
 @dataclasses.dataclass(frozen=True)
 class VersionPolicy:
@@ -92,17 +95,46 @@ def _model(entry, path: str) -> ConfiguredModel:
             f"{path}: every config needs a name and a base_path. "
             f"Received: name {entry.name!r}, base_path {entry.base_path!r}."
         )
-    if entry.model_platform not in ("", "tensorflow"):
-        raise ServingError(
-            f"{path}: model {entry.name} requests unsupported platform {entry.model_platform!r}. "
-            "Expected: 'tensorflow'."
-        )
+    problem = _path_problem(entry) or _platform_problem(entry)
+    if problem:
+        raise ServingError(f"{path}: {problem}")
     return ConfiguredModel(
         entry.name,
         Path(entry.base_path),
         _policy(entry.model_version_policy, entry.name, path),
         dict(entry.version_labels),
     )
+
+
+def _path_problem(entry) -> str:
+    """Why a base path is refused, in TF Serving's words; empty if it is not."""
+    if "://" in entry.base_path:
+        return (
+            f"Expected model {entry.name} to lie in a folder: this server reads no object stores; "
+            f"got base_path()={entry.base_path}. Mount it, or serve it with stock TF Serving."
+        )
+    if not Path(entry.base_path).is_absolute():
+        return (
+            f"Expected model {entry.name} to have an absolute path or URI; got "
+            f"base_path()={entry.base_path}. Write the whole path, such as /models/{entry.name}."
+        )
+    return ""
+
+
+def _platform_problem(entry) -> str:
+    """Why a platform is refused, in TF Serving's words; empty if it is not."""
+    fields = "ModelServerConfig::model_type (deprecated)", "ModelServerConfig::model_platform"
+    to_do = f'Write model_platform: "tensorflow" alone in the config of model {entry.name}.'
+    platform = entry.model_platform
+    if entry.model_type:
+        if platform:
+            return f"Illegal setting both {' and '.join(fields)}. {to_do}"
+        platform = "tensorflow" if entry.model_type == _TENSORFLOW else "other"
+    if not platform:
+        return f"Illegal setting neither {' nor '.join(fields)}. {to_do}"
+    if platform != "tensorflow":
+        return f"Model {entry.name} requests unsupported platform {platform}. {to_do}"
+    return ""
 
 
 def _policy(policy, name: str, path: str) -> VersionPolicy:

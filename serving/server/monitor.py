@@ -4,7 +4,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pairloom.serving.server.call import Call
@@ -13,6 +13,9 @@ from pairloom.serving.server.metrics import Metrics
 
 logger = logging.getLogger("pairloom.serving.requests")
 
+UNKNOWN_MODEL = "(unknown)"
+
+_LONGEST_NAME = 200
 _USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 
 
@@ -22,18 +25,25 @@ class Monitor:
     Args:
         metrics: Where to count.
         log: Whether each request gets a line in the log.
+        model_of: The model that a name asks for; empty if there is none.
     """
 
-    def __init__(self, metrics: Metrics, log: bool = False):
+    def __init__(
+        self,
+        metrics: Metrics,
+        log: bool = False,
+        model_of: Callable[[str], str] = lambda name: name,
+    ):
         self.metrics = metrics
         self._log = log
+        self._model_of = model_of
 
     @contextmanager
     def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
         """Takes the time of what happens inside, and notes how it ended.
 
         Args:
-            call: The request; by the end it knows its model.
+            call: The request; by the end it knows which model it asked.
             api: The method, such as `Predict`.
             entrypoint: `GRPC` or `REST`.
         """
@@ -50,19 +60,19 @@ class Monitor:
             raise
         finally:
             seconds = time.monotonic() - started
-            self.metrics.request(call.model, api, entrypoint, code, seconds)
+            self.metrics.request(self._counted(call.model), api, entrypoint, code, seconds)
             if self._log:
                 logger.info(
                     "%s %s %s",
                     api,
-                    call.model or "-",
+                    call.model[:_LONGEST_NAME] or "-",
                     code.name,
                     extra={
                         "details": {
                             "request_id": call.id,
                             "api": api,
                             "entrypoint": entrypoint,
-                            "model": call.model,
+                            "model": call.model[:_LONGEST_NAME],
                             "version": call.version,
                             "signature": call.signature,
                             "rows": call.rows,
@@ -71,6 +81,10 @@ class Monitor:
                         }
                     },
                 )
+
+    def _counted(self, name: str) -> str:
+        """The name under which a request is counted: callers can make up as many as they like."""
+        return name and (self._model_of(name) or UNKNOWN_MODEL)
 
 
 def request_id(given: str | None) -> str:

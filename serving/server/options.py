@@ -23,6 +23,8 @@ class ServerOptions:
             this machine unless told otherwise, because it asks nobody for a password.
         file_system_poll_wait_seconds: Time between two looks for versions; 0 looks once.
         rest_api_timeout_in_ms: A REST request is given up after this time.
+        rest_api_max_connections: Most REST connections at once. (TF Serving's rest_api_num_threads
+            limits what is computed at once, which is `grpc_max_threads` here.)
         grpc_max_threads: Requests computed at once, batches aside; 0 is four a core, at least 8.
         grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
         max_message_bytes: Largest request, gRPC or REST.
@@ -55,6 +57,7 @@ class ServerOptions:
     bind_address: str = "127.0.0.1"
     file_system_poll_wait_seconds: float = 1
     rest_api_timeout_in_ms: int = 30000
+    rest_api_max_connections: int = 512
     grpc_max_threads: int = 0
     grpc_channel_arguments: str = ""
     max_message_bytes: int = 64 * 1024 * 1024
@@ -87,10 +90,9 @@ class ServerOptions:
             )
         if not self.model_name:
             raise ServingError("--model_name must not be empty.")
-        if self.max_message_bytes < 1:
-            raise ServingError(
-                f"--max_message_bytes must be at least 1. Received: {self.max_message_bytes}."
-            )
+        for name in ("max_message_bytes", "rest_api_max_connections"):
+            if getattr(self, name) < 1:
+                raise ServingError(f"--{name} must be at least 1. Received: {getattr(self, name)}.")
         if self.max_input_bytes < 0:
             raise ServingError(
                 f"--max_input_bytes must not be negative. Received: {self.max_input_bytes}."
@@ -148,6 +150,7 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("model_config_file", str, "TF Serving's model_config_list, for several models"),
     ("file_system_poll_wait_seconds", float, "time between looks for versions (1; 0: once)"),
     ("rest_api_timeout_in_ms", int, "time a REST request may take (default 30000)"),
+    ("rest_api_max_connections", int, "REST connections at once (default 512)"),
     ("grpc_max_threads", int, "requests computed at once, batches aside (default: four a core)"),
     ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
     ("max_message_bytes", int, "largest request (default 64 MB)"),

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from pairloom.serving.description import read_description
-from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
@@ -197,7 +197,7 @@ class Registry:
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-                raise RequestError(Code.NOT_FOUND, f"Servable not found for request: {asked}")
+                raise self._not_found(real, f"Servable not found for request: {asked}")
             servable = self._records[real][wanted].servable
             assert servable is not None
             servable.acquire()
@@ -224,13 +224,21 @@ class Registry:
             message = f"Could not find any versions of model {name}"
         else:
             message = f"Could not find version {version} of model {name}"
-        raise RequestError(Code.NOT_FOUND, message)
+        raise self._not_found(real, message)
+
+    def _not_found(self, name: str, message: str) -> NotFound:
+        return NotFound(message, () if name in self.models else tuple(self.models))
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
         if name == "default" and name not in self.models and len(self.models) == 1:
             return next(iter(self.models))
         return name
+
+    def model_of(self, name: str) -> str:
+        """The model that a name asks for; empty if there is none."""
+        real = self.real_name(name)
+        return real if real in self.models else ""
 
     def _available(self, name: str) -> list[int]:
         records = self._records[name]
@@ -293,14 +301,14 @@ class Registry:
         if record.servable is None:
             self._set(record, State.LOADING)
         model = None
-        started = time.monotonic()
+        metrics, started = self._answers.metrics, time.monotonic()
         try:
             model = self._load(folder)
-            self._answers.metrics.loaded(str(folder), True, time.monotonic() - started)
+            metrics.loaded(name, version, str(folder), True, time.monotonic() - started)
             cold = self._warm_first(name, folder, model)
         except Exception as error:  # A broken model may raise anything.
             if model is None:
-                self._answers.metrics.loaded(str(folder), False, time.monotonic() - started)
+                metrics.loaded(name, version, str(folder), False, time.monotonic() - started)
             else:
                 model.close()
             self._failed(name, version, record, look, error)
@@ -370,6 +378,7 @@ class Registry:
                 )
                 if version not in folders and never_served:
                     del self._records[model.name][version]
+                    self._answers.metrics.forget(model.name, version)
         if not serving and folders:
             return
         for version in self.available(model.name):
@@ -387,6 +396,7 @@ class Registry:
             self._set(record, State.END)
             self._answers.metrics.forget(name, version)
             self._note_unloaded()
+            logger.info("Unloaded %s version %d", name, version)
 
         servable.retire(closed)
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from email.message import Message
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from tensorflow_serving.apis import (
     regression_pb2,
 )
 
-from pairloom.serving.server.access import check_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
@@ -50,6 +51,9 @@ _PREDICTION = re.compile(
 _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
+
+# In the log.
+_LONGEST_PATH = 200
 
 _HTTP = {
     Code.OK: 200,
@@ -93,7 +97,7 @@ class RestApi:
         timeout: Seconds that a prediction may take, or None.
         monitor: Watches the requests.
         metrics_path: Where the metrics are; empty: nowhere.
-        token: What callers must show; empty: nothing.
+        token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
     """
 
@@ -103,7 +107,7 @@ class RestApi:
         timeout: float | None = None,
         monitor: Monitor | None = None,
         metrics_path: str = "",
-        token: str = "",
+        token: Token | None = None,
         page: "Page | None" = None,
     ):
         self._registry = registry
@@ -133,8 +137,8 @@ class RestApi:
         call = Call.within(self._timeout, active, request_id(headers.get("X-Request-Id")))
         mark = (("X-Request-Id", call.id),)
         try:
-            if self._page is None or not self._page.is_open(path):
-                check_token(self._token, headers.get("Authorization"))
+            if self._token and not (self._page is not None and self._page.is_open(path)):
+                self._check_token(method, path, headers.get("Authorization"), call)
             if method == "GET" and self._metrics_path and path == self._metrics_path:
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             if self._page is not None and not path.lower().startswith("/v1/"):
@@ -143,6 +147,23 @@ class RestApi:
         except RequestError as error:
             return dataclasses.replace(error_answer(error), headers=mark)
 
+    def turn_away(self, message: str) -> Answer:
+        """Counts and answers whoever comes when there is no room."""
+        error = RequestError(Code.UNAVAILABLE, message)
+        with suppress(RequestError), self._monitor.watch(Call(id=request_id(None)), "-", "REST"):
+            raise error
+        return error_answer(error)
+
+    def _check_token(self, method: str, path: str, header: str | None, call: Call) -> None:
+        assert self._token is not None
+        try:
+            self._token.check(header)
+        except RequestError:
+            match = _PREDICTION.fullmatch(path) or _INFORMATION.fullmatch(path)
+            call.model = _name(match) if match else ""
+            with self._monitor.watch(call, f"{method} {path[:_LONGEST_PATH]}", "REST"):
+                raise
+
     def _handle(self, method: str, path: str, body: bytes, call: Call) -> bytes:
         if not path.lower().startswith("/v1/"):
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
@@ -150,11 +171,12 @@ class RestApi:
         match = pattern.fullmatch(path) if pattern else None
         if match is None:
             raise invalid(f"Malformed request: {method} {path}")
-        spec = _model_spec(match)
         if method == "POST":
             api = match["method"].capitalize()
+            call.model = _name(match)
             with self._monitor.watch(call, api, "REST"):
-                return self._infer(api, spec, body, call)
+                return self._infer(api, _model_spec(match), body, call)
+        spec = _model_spec(match)
         if not spec.name:
             raise invalid("Missing model name in request.")
         return self._metadata(spec) if match["metadata"] else self._status(spec)
@@ -205,8 +227,12 @@ class RestApi:
         )
 
 
+def _name(match: re.Match[str]) -> str:
+    return unquote(match["name"] or "", errors="replace")
+
+
 def _model_spec(match: re.Match[str]) -> model_pb2.ModelSpec:
-    spec = model_pb2.ModelSpec(name=unquote(match["name"] or "", errors="replace"))
+    spec = model_pb2.ModelSpec(name=_name(match))
     if match["version"]:
         version = int(match["version"]) if len(match["version"]) < 20 else 2**63
         if version >= 2**63:

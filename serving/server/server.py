@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from pairloom.serving.server.access import read_token
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.config_files import (
     BatchingParameters,
     TlsSettings,
@@ -53,7 +53,7 @@ class _Checked:
     batching: BatchingParameters | None
     metrics_path: str
     tls: TlsSettings | None
-    token: str
+    token: Token
 
 
 class ModelServer:
@@ -127,7 +127,7 @@ class ModelServer:
             batching=batching if options.enable_batching else None,
             metrics_path=read_monitoring(options.monitoring_config_file),
             tls=read_tls(options.ssl_config_file),
-            token=read_token(options.token_file),
+            token=Token(options.token_file),
         )
         check_ports(options)
         return checked
@@ -155,7 +155,6 @@ class ModelServer:
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
-        monitor = Monitor(metrics, log=options.log_format == "json")
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
@@ -169,6 +168,7 @@ class ModelServer:
                 threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
             ),
         )
+        monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:

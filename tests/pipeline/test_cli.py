@@ -22,6 +22,14 @@ def test_help_names_every_command(argv, capsys):
     assert cli.dispatch(argv) == 0
     shown = capsys.readouterr().out
     assert all(f"  {name} " in shown for name in cli.COMMANDS)
+    assert "pairloom --version" in shown
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    from importlib.metadata import version
+
+    assert cli.dispatch(["--version"]) == 0
+    assert capsys.readouterr().out == f"pairloom {version('pairloom')}\n"
 
 
 @pytest.mark.parametrize("name", list(cli.COMMANDS))

@@ -1,6 +1,7 @@
 """Every file that is written is one that its reader takes: by its schema, or by its message."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -92,6 +93,10 @@ def test_inference_services_are_valid(files):
     ("name", "path"),
     [
         ("kubernetes/deployment.yaml", ["spec", "template", "spec", "containers", 0]),
+        (
+            "kubernetes/deployment.yaml",
+            ["spec", "template", "spec", "topologySpreadConstraints", 0],
+        ),
         ("kubernetes/autoscaler.yaml", ["spec"]),
         ("kserve.yaml", ["spec", "predictor", "model"]),
         ("compose.yaml", ["services", "tfserving"]),
@@ -165,6 +170,32 @@ def test_objects_find_each_other(files):
     spec = deployment["spec"]["template"]["spec"]
     mounted = {mount["name"] for mount in spec["containers"][0]["volumeMounts"]}
     assert mounted == {volume["name"] for volume in spec["volumes"]}
+
+
+def pod_template(files):
+    [deployment] = of_kind(files, "Deployment")
+    return deployment["spec"]["template"]
+
+
+def test_pods_are_replaced_when_the_config_changes_and_only_then():
+    def mark(**settings):
+        return pod_template(files_of(**settings))["metadata"]["annotations"]["checksum/config"]
+
+    assert re.fullmatch("[0-9a-f]{64}", mark())
+    assert mark() == mark(runs_dir="elsewhere", store="shared-models")
+    assert len({mark(), mark(cpus=3), mark(store="gs://bucket/models")}) == 3
+
+
+def test_pods_are_spread_over_machines_and_zones(files):
+    template = pod_template(files)
+    spread = template["spec"]["topologySpreadConstraints"]
+    keys = {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}
+    assert {rule["topologyKey"] for rule in spread} == keys
+    for rule in spread:
+        wanted = rule["labelSelector"]["matchLabels"].items()
+        assert wanted <= template["metadata"]["labels"].items()
+        # A cluster of one machine can run them all the same.
+        assert rule["whenUnsatisfiable"] == "ScheduleAnyway"
 
 
 def volume_claims(files):

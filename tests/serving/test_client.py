@@ -91,6 +91,14 @@ def test_an_unknown_model_or_version_is_not_found(address):
         Client(address, "../../tiny").status()
 
 
+@pytest.mark.parametrize("ask", [Client.status, Client.metadata])
+def test_who_asks_for_a_model_that_is_not_there_learns_which_are(address, ask):
+    with pytest.raises(ModelNotFound, match=r"'other': .*\. It serves: tiny\.$"):
+        ask(Client(address, "other"))
+    with pytest.raises(ModelNotFound, match="server's log.*/page/models.json"):
+        ask(Client(address, "tiny", version=9))
+
+
 def test_no_server_is_said_so_with_the_address():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -3,6 +3,7 @@
 import datetime
 import ipaddress
 import json
+import logging
 import urllib.error
 import urllib.request
 
@@ -11,10 +12,12 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tensorflow_serving.apis import get_model_status_pb2, model_service_pb2_grpc
 
+from pairloom.pipeline import cli
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError
 from pairloom.serving.server import ServingError
-from pairloom.serving.server.access import read_token
+from pairloom.serving.server.access import Token, read_token
+from pairloom.serving.server.errors import RequestError
 
 TOKEN = "0123456789abcdef-token"
 
@@ -63,6 +66,84 @@ def test_a_token_that_is_none_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(ServingError, match="one token of at least 16"):
         read_token(str(file))
+
+
+def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_path, caplog):
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    server = start_server(base_path, token_file=str(file), log_format="json")
+    caplog.set_level(logging.INFO, "pairloom.serving.requests")
+    with (
+        Client(f"127.0.0.1:{server.port}", "tiny") as client,
+        pytest.raises(ClientError, match="UNAUTHENTICATED"),
+    ):
+        client.predict(source="hi")
+    base = f"http://127.0.0.1:{server.rest_port}"
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{base}/v1/models/tiny", timeout=10)
+    notes = [record.details for record in caplog.records if hasattr(record, "details")]
+    refused = [(note["entrypoint"], note["api"], note["status"]) for note in notes]
+    assert refused == [
+        ("GRPC", "Predict", "UNAUTHENTICATED"),
+        ("REST", "GET /v1/models/tiny", "UNAUTHENTICATED"),
+    ]
+    request = urllib.request.Request(
+        f"{base}/monitoring/prometheus/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        page = response.read().decode()
+    counts = [line for line in page.splitlines() if 'status="UNAUTHENTICATED"' in line]
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in counts) == 2
+
+
+def shows(token, value):
+    try:
+        token.check(f"Bearer {value}")
+    except RequestError:
+        return False
+    return True
+
+
+def test_a_token_is_changed_while_the_server_runs(guarded, tmp_path):
+    def ask(token):
+        with Client(f"127.0.0.1:{guarded.port}", "tiny", token=token) as client:
+            return client.status()[0].version
+
+    new = TOKEN[::-1]
+    fresh = tmp_path / "fresh"
+    fresh.write_text(new)
+    fresh.replace(tmp_path / "token")
+    assert ask(new) == 1
+    with pytest.raises(ClientError, match="UNAUTHENTICATED"):
+        ask(TOKEN)
+
+
+def break_by_emptying(file):
+    file.write_text("")
+
+
+def break_by_removing(file):
+    file.unlink()
+
+
+@pytest.mark.parametrize("spoil", [break_by_emptying, break_by_removing])
+def test_a_file_without_a_token_leaves_the_old_one_and_is_told_once(tmp_path, caplog, spoil):
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    token = Token(str(file))
+    spoil(file)
+    for _ in range(3):
+        assert shows(token, TOKEN) and not shows(token, "")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert str(file) in caplog.text and TOKEN not in caplog.text
+    file.write_text(TOKEN[::-1])
+    assert shows(token, TOKEN[::-1]) and not shows(token, TOKEN)
+
+
+def test_without_a_file_everybody_may_ask():
+    token = Token("")
+    assert not token
+    token.check(None)
 
 
 class Authority:
@@ -125,6 +206,34 @@ def test_the_client_shows_token_and_certificate(guarded):
         pytest.raises(ClientError, match="UNAUTHENTICATED"),
     ):
         client.predict(["hi"])
+
+
+def test_the_command_shows_token_and_certificate(start_server, base_path, tmp_path, capsys):
+    authority = Authority()
+    key, certificate = authority.issue("server")
+    root = _pem(authority.certificate)
+    our_key, our_certificate = authority.issue("client")
+    settings = {"server_key": key, "server_cert": certificate, "custom_ca": root}
+    lines = [f"{name}: {json.dumps(text.decode())}" for name, text in settings.items()]
+    (tmp_path / "ssl.config").write_text("\n".join([*lines, "client_verify: true"]))
+    files = {"token": TOKEN.encode(), "ca": root, "cert": our_certificate, "key": our_key}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    server = start_server(
+        base_path, ssl_config_file=str(tmp_path / "ssl.config"), token_file=str(tmp_path / "token")
+    )
+
+    def ask(*names):
+        flags = [word for name in names for word in (f"--{name}-file", str(tmp_path / name))]
+        address = f"localhost:{server.port}"
+        code = cli.dispatch(["predict", "hi", "--address", address, "--timeout", "10", *flags])
+        return code, "".join(capsys.readouterr())
+
+    assert ask("token", "ca", "cert", "key") == (0, "1:HI\n")
+    code, said = ask("ca", "cert", "key")
+    assert code == 1 and "--token-file" in said
+    code, said = ask("token")
+    assert code == 1 and "--tls" in said
 
 
 def test_tls_and_mutual_tls(start_server, base_path, tmp_path):

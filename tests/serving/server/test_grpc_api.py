@@ -1,5 +1,7 @@
 """The official stubs against a real server over loopback."""
 
+import threading
+
 import grpc
 import numpy as np
 import pytest
@@ -327,3 +329,23 @@ def test_reflection_names_the_services(shared_server):
         request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=wanted)
         answer = next(ask(iter([request]), timeout=10))
         assert answer.file_descriptor_response.file_descriptor_proto
+
+
+def test_connections_end_at_the_age_that_an_argument_gives(start_server, base_path):
+    server = start_server(base_path, grpc_channel_arguments="grpc.max_connection_age_ms=300")
+    ended = threading.Event()
+    states = []
+
+    def note(state):
+        states.append(state)
+        if grpc.ChannelConnectivity.READY in states and state is grpc.ChannelConnectivity.IDLE:
+            ended.set()
+
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        channel.subscribe(note)
+        stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+        # Longer than a connection may last: what is under way is answered.
+        slow = request_for({"steps": np.int64(300_000)}, signature="slow")
+        assert stub.Predict(slow, timeout=60).model_spec.name == "tiny"
+        assert ended.wait(20), states
+        assert stub.Predict(request_for({"source": ["a"]}), timeout=20).outputs

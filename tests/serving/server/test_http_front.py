@@ -30,6 +30,9 @@ class Echo:
             self.go_on.wait(10)
         return Answer(200, json.dumps([method, path, body.decode()]).encode())
 
+    def turn_away(self, message):
+        return Answer(503, json.dumps({"error": message}).encode())
+
 
 @pytest.fixture
 def front():
@@ -210,3 +213,71 @@ def test_who_half_closes_or_has_a_high_descriptor_is_still_there(front):
         raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
     raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
     assert active == [True, True]
+
+
+@pytest.fixture
+def small():
+    """A server of at most four connections."""
+    front = HttpFront(Echo(), ("127.0.0.1", 0), max_body=100, max_connections=4)
+    front.start()
+    yield front
+    front.api.go_on.set()
+    front.drain(5)
+
+
+def ask(front, path="/"):
+    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=10)
+    connection.request("POST", path, b"a")
+    return connection, connection.getresponse
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"GET / HTT", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"]
+)
+def test_connections_that_bring_no_request_keep_nobody_out(small, begun):
+    threads = threading.active_count()
+    with ExitStack() as stack:
+        idle = []
+        for _ in range(50):
+            one = socket.create_connection(("127.0.0.1", small.port), timeout=10)
+            idle.append(stack.enter_context(one))
+            one.sendall(begun)
+        connection, response = ask(small)
+        assert response().status == 200
+        connection.close()
+        # The first that came were the first to go.
+        assert idle[0].recv(1) == b""
+        until = time.monotonic() + 10
+        while threading.active_count() > threads + 4 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert threading.active_count() <= threads + 4
+
+
+def test_a_kept_connection_goes_on_while_there_is_room(small):
+    kept, response = ask(small)
+    assert response().read()
+    for _ in range(10):
+        other, answered = ask(small)
+        assert answered().read()
+        other.close()
+        kept.request("GET", "/")
+        assert kept.getresponse().read()
+    kept.close()
+
+
+def test_when_all_connections_work_another_is_turned_away_at_once(small):
+    working = [ask(small, "/wait") for _ in range(4)]
+    until = time.monotonic() + 10
+    while small._busy < 4 and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    connection, response = ask(small)
+    answer = response()
+    assert answer.status == 503 and "too many connections" in json.loads(answer.read())["error"]
+    small.api.go_on.set()
+    for one, answered in working:
+        assert answered().status == 200
+        one.close()
+    connection, response = ask(small)
+    assert response().status == 200
+    connection.close()

@@ -57,8 +57,8 @@ def test_labels_are_escaped():
 
 def test_loads_and_batches_are_counted():
     metrics = Metrics()
-    metrics.loaded("/m/1", True, 0.5)
-    metrics.loaded("/m/2", False, 0.1)
+    metrics.loaded("m", 1, "/m/1", True, 0.5)
+    metrics.loaded("m", 2, "/m/2", False, 0.1)
     metrics.batch(5, 0.001)
     values = read(metrics)
     attempts = ':tensorflow:cc:saved_model:load_attempt_count{{model_path="{}",status="{}"}}'
@@ -86,7 +86,10 @@ def test_threads_lose_no_count():
 def test_a_version_that_is_gone_is_forgotten():
     metrics = Metrics()
     for version in (1, 12):
+        metrics.loaded("m", version, f"/m/{version}", False, 0.1)
+        metrics.loaded("m", version, f"/m/{version}", True, 0.1)
         metrics.computed(Call(model="m", version=version, signature="explain"), 0.1)
     metrics.forget("m", 1)
     page = metrics.page().decode()
     assert 'version="12"' in page and 'version="1"' not in page
+    assert 'model_path="/m/12"' in page and 'model_path="/m/1"' not in page

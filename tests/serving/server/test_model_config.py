@@ -35,7 +35,7 @@ def test_a_config_file_names_several_and_the_flags_are_ignored(config, tmp_path)
         model_config_list: {{
           config: {{ name: "a", base_path: "{tmp_path}/a", model_platform: "tensorflow" }}
           config: {{
-            name: "b", base_path: "{tmp_path}/b"
+            name: "b", base_path: "{tmp_path}/b", model_platform: "tensorflow"
             model_version_policy: {{ specific: {{ versions: 3 versions: 5 }} }}
             version_labels {{ key: "stable" value: 3 }}
           }}
@@ -58,7 +58,7 @@ def test_a_config_file_names_several_and_the_flags_are_ignored(config, tmp_path)
 )
 def test_version_policies(config, policy, expected):
     path = config(
-        'model_config_list { config { name: "a" base_path: "/x" '
+        'model_config_list { config { name: "a" base_path: "/x" model_platform: "tensorflow" '
         f"model_version_policy {{ {policy} }} }} }}"
     )
     assert read_model_config(path)[0].policy == expected
@@ -74,15 +74,36 @@ def test_version_policies(config, policy, expected):
         ('model_config_list { config { name: "a" } }', "needs a name and a base_path"),
         (
             'model_config_list { config { name: "a" base_path: "/x" model_platform: "other" } }',
-            "unsupported platform 'other'",
+            "Model a requests unsupported platform other. Write model_platform",
         ),
         (
-            'model_config_list { config { name: "a" base_path: "/x" } '
-            'config { name: "a" base_path: "/y" } }',
+            'model_config_list { config { name: "a" base_path: "/x" model_type: OTHER } }',
+            "requests unsupported platform",
+        ),
+        (
+            'model_config_list { config { name: "a" base_path: "/x" } }',
+            "Illegal setting neither ModelServerConfig::model_type .* Write model_platform",
+        ),
+        (
+            'model_config_list { config { name: "a" base_path: "/x" model_type: TENSORFLOW '
+            'model_platform: "tensorflow" } }',
+            "Illegal setting both ModelServerConfig::model_type .* Write model_platform",
+        ),
+        (
+            'model_config_list { config { name: "a" base_path: "x/a" model_platform: "other" } }',
+            r"Expected model a to have an absolute path or URI; got base_path\(\)=x/a.",
+        ),
+        (
+            'model_config_list { config { name: "a" base_path: "gs://x" } }',
+            r"object stores; got base_path\(\)=gs://x. Mount it",
+        ),
+        (
+            'model_config_list { config { name: "a" base_path: "/x" model_type: TENSORFLOW } '
+            'config { name: "a" base_path: "/y" model_platform: "tensorflow" } }',
             "more than once: a",
         ),
         (
-            'model_config_list { config { name: "a" base_path: "/x" '
+            'model_config_list { config { name: "a" base_path: "/x" model_platform: "tensorflow" '
             "model_version_policy { specific {} } } }",
             "lists none",
         ),
@@ -110,6 +131,13 @@ def test_a_base_path_must_be_a_folder_of_versions(tmp_path):
     (tmp_path / "saved_model.pb").touch()
     with pytest.raises(ServingError, match="is itself a SavedModel"):
         check(tmp_path)
+
+
+def test_a_flag_may_name_a_folder_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m").mkdir()
+    [model] = served_models(ServerOptions(model_base_path="m"))
+    assert model.base_path.samefile(tmp_path / "m")
 
 
 def test_nothing_to_serve_says_what_to_give():

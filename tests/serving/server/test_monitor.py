@@ -30,6 +30,20 @@ def test_every_ending_is_noted(caplog):
     assert 'request_count{model_name="",status="INTERNAL"} 1' in page
 
 
+def test_made_up_names_are_counted_as_one():
+    monitor = Monitor(Metrics(), model_of={"m": "m", "default": "m"}.get)
+    for name in ("m", "default", "made", "up", ""):
+        with monitor.watch(Call(model=name), "Predict", "REST"):
+            pass
+    lines = monitor.metrics.page().decode().splitlines()
+    counts = [line.partition("request_count")[2] for line in lines if "request_count{" in line]
+    assert counts == [
+        '{model_name="",status="OK"} 1',
+        '{model_name="(unknown)",status="OK"} 2',
+        '{model_name="m",status="OK"} 2',
+    ]
+
+
 def test_a_line_is_one_json_object(caplog):
     caplog.set_level(logging.INFO)
     try:

@@ -90,6 +90,7 @@ def test_protection_that_is_not_there_is_refused_and_not_ignored():
         ({"model_name": ""}, "--model_name"),
         ({"max_message_bytes": 0}, "--max_message_bytes"),
         ({"max_input_bytes": -1}, "--max_input_bytes"),
+        ({"rest_api_max_connections": 0}, "--rest_api_max_connections must be at least 1"),
         ({"log_format": "xml"}, "text or json. Received: xml"),
         ({"grpc_channel_arguments": "a=1,b"}, "key=value"),
     ],

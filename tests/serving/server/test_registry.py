@@ -1,5 +1,6 @@
 """Versions come, fail, go; with real folders and real models."""
 
+import logging
 import os
 import shutil
 import time
@@ -12,7 +13,7 @@ from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import State
+from pairloom.serving.server.servable import AnswerSettings, State
 
 QUIET = 0.2
 
@@ -62,7 +63,8 @@ def test_a_new_version_replaces_the_old_one(registry_of, push):
     assert states(registry) == {2: (State.AVAILABLE, Code.OK), 1: (State.END, Code.OK)}
 
 
-def test_the_old_version_stays_until_its_last_request_is_done(registry_of, push):
+def test_the_old_version_stays_until_its_last_request_is_done(registry_of, push, caplog):
+    caplog.set_level(logging.INFO, "pairloom.serving")
     registry = registry_of()
     push(1)
     registry.poll()
@@ -72,7 +74,30 @@ def test_the_old_version_stays_until_its_last_request_is_done(registry_of, push)
         assert states(registry)[1] == (State.UNLOADING, Code.OK)
         inputs = {"source": np.array([b"a"], np.object_)}
         assert servable.model.run("serving_default", inputs)["target"][0] == b"1:A"
+        assert "Unloaded" not in caplog.text
     assert states(registry)[1] == (State.END, Code.OK)
+    assert caplog.messages == ["Unloaded tiny version 1"]
+
+
+def test_metrics_do_not_grow_with_every_push(registry_of, push, tmp_path):
+    settings = AnswerSettings()
+
+    def lines():
+        return settings.metrics.page().count(b"\n")
+
+    registry = registry_of(answers=settings)
+    push(1)
+    registry.poll()
+    before = lines()
+    broken = tmp_path / "tiny" / "9"
+    broken.mkdir()
+    registry.poll()
+    assert f'model_path="{broken}"'.encode() in settings.metrics.page()
+    broken.rmdir()
+    push(2)
+    registry.poll()
+    assert states(registry).keys() == {1, 2}
+    assert lines() == before
 
 
 @pytest.mark.parametrize("damage", ["no graph", "half a graph", "no variables", "half of them"])

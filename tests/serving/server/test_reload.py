@@ -120,7 +120,11 @@ def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):
         ("custom_model_config {}", grpc.StatusCode.INVALID_ARGUMENT),
         ('model_config_list { config { name: "m" } }', grpc.StatusCode.INVALID_ARGUMENT),
         (
-            'model_config_list { config { name: "m" base_path: "/nowhere" } }',
+            'model_config_list { config { name: "m" base_path: "m" model_type: TENSORFLOW } }',
+            grpc.StatusCode.INVALID_ARGUMENT,
+        ),
+        (
+            'model_config_list { config { name: "m" base_path: "/gone" model_type: TENSORFLOW } }',
             grpc.StatusCode.UNKNOWN,
         ),
     ],

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pairloom.serving import Client
+from pairloom.serving.client import ModelNotFound
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +179,43 @@ def test_other_paths_and_methods(ask):
     assert ask("/v1/models") == (400, "Missing model name in request.")
     assert ask("/v1/models/tiny", {}, "DELETE")[0] == 400
     assert ask("/v1/models/tiny?verbose=1")[0] == 200
+
+
+def counted(server, model, status):
+    url = f"http://127.0.0.1:{server.rest_port}/monitoring/prometheus/metrics"
+    with urllib.request.urlopen(url, timeout=20) as response:
+        page = response.read().decode()
+    name = f':tensorflow:serving:request_count{{model_name="{model}",status="{status}"}} '
+    counts = [line.removeprefix(name) for line in page.splitlines() if line.startswith(name)]
+    assert "made-up" not in page
+    return int(counts[0]) if counts else 0
+
+
+@pytest.mark.parametrize("name", ["tiny", "default"])
+@pytest.mark.parametrize(
+    ("choice", "body", "status"),
+    [
+        ("", b"{", "INVALID_ARGUMENT"),
+        ("/versions/9", {"instances": ["a"]}, "NOT_FOUND"),
+        ("/versions/99999999999999999999", {"instances": ["a"]}, "INVALID_ARGUMENT"),
+    ],
+)
+def test_errors_are_counted_by_the_model_that_was_asked(
+    ask, shared_server, name, choice, body, status
+):
+    before = counted(shared_server, "tiny", status)
+    assert ask(f"/v1/models/{name}{choice}:predict", body)[0] >= 400
+    assert counted(shared_server, "tiny", status) == before + 1
+
+
+def test_models_that_are_not_there_are_counted_as_one(ask, shared_server):
+    before = counted(shared_server, "(unknown)", "NOT_FOUND")
+    for number in range(3):
+        status, _ = ask(f"/v1/models/made-up-{number}:predict", {"instances": ["a"]})
+        assert status == 404
+    with (
+        Client(f"127.0.0.1:{shared_server.port}", "made-up") as client,
+        pytest.raises(ModelNotFound),
+    ):
+        client.predict(source="a")
+    assert counted(shared_server, "(unknown)", "NOT_FOUND") == before + 4

@@ -134,15 +134,17 @@ def test_several_models_share_a_server(start_server, base_path, saved_models, tm
     config = tmp_path / "models.config"
     config.write_text(
         f"""model_config_list {{
-            config {{ name: "first" base_path: "{base_path}" }}
-            config {{ name: "second" base_path: "{tmp_path / "second"}" }}
+            config {{ name: "first" base_path: "{base_path}" model_platform: "tensorflow" }}
+            config {{
+                name: "second" base_path: "{tmp_path / "second"}" model_platform: "tensorflow"
+            }}
         }}"""
     )
     server = start_server(base_path, model_config_file=str(config))
     address = f"127.0.0.1:{server.port}"
     assert Client(address, "first").predict("a")[0].text == "1:A"
     assert Client(address, "second", version=5).predict("a")[0].text == "2:A"
-    with pytest.raises(client.ModelNotFound, match="Latest\\(default\\)"):
+    with pytest.raises(client.ModelNotFound, match="Latest\\(default\\).*: first, second"):
         Client(address).predict(source="a")
 
 
@@ -284,7 +286,10 @@ def test_sigterm_finishes_the_requests_under_way(program, base_path):
     total = STEPS * (STEPS - 1) // 2
     assert answers == {"rest": total, "grpc": total}
     assert process.returncode == 0
-    assert output == "Stopping: finishing the requests under way.\n"
+    assert output.splitlines() == [
+        "Stopping: finishing the requests under way.",
+        "Unloaded tiny version 1",
+    ]
     assert errors == "--num_load_threads is accepted and has no effect here.\n"
 
 
