@@ -1,13 +1,14 @@
 """OpenNMT-tf's side of the comparisons; runs in an environment of its own.
 
-    pip install 'OpenNMT-tf[tensorflow]==2.32.0'      # Python 3.10, a fresh environment
-    python opennmt_side.py train FOLDER STEPS 0       # prints target tokens a second
-    python opennmt_side.py learn FOLDER STEPS 0       # trains and keeps the weights in FOLDER
-    python opennmt_side.py decode FOLDER BEAM LENGTH  # prints sentences a second
+    pip install 'OpenNMT-tf[tensorflow]==2.32.0'            # Python 3.10, a fresh environment
+    python opennmt_side.py train MODEL FOLDER STEPS 0       # prints target tokens a second
+    python opennmt_side.py learn MODEL FOLDER STEPS 0       # trains and keeps the weights in FOLDER
+    python opennmt_side.py decode MODEL FOLDER BEAM LENGTH  # prints sentences a second
 
-With LENGTH 0 decoding takes the weights that `learn` kept and ends where they say. FOLDER holds
-`vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of them subwords
-with spaces between, as `comparison.py` writes them.
+MODEL is `recurrent` or `transformer`. With LENGTH 0 decoding takes the weights that `learn` kept
+and ends where they say. FOLDER holds `vocabulary.txt`, `train.source`, `train.target`,
+`test.source`, `test.target`, all of them subwords with spaces between, as `comparison.py` writes
+them.
 """
 
 import json
@@ -26,7 +27,7 @@ UNITS = 256
 BATCH = 64
 
 
-def make_model(folder):
+def make_recurrent(folder):
     """The model of the comparison: bi-GRU, GRU, additive attention, input feeding."""
 
     def inputter():
@@ -76,26 +77,26 @@ def initialized(model, folder):
     return model
 
 
-def kept(model, folder):
+def kept(kind, model, folder):
     """The file of a model's weights."""
-    manager = tf.train.CheckpointManager(
-        tf.train.Checkpoint(model=model), os.path.join(folder, "opennmt"), max_to_keep=1
+    return tf.train.CheckpointManager(
+        tf.train.Checkpoint(model=model), os.path.join(folder, f"opennmt-{kind}"), max_to_keep=1
     )
-    return manager
 
 
-def learn(folder, steps, _):
+def learn(kind, folder, steps, _):
     """Trains and keeps the weights."""
-    model = make_model(folder)
-    if not kept(model, folder).latest_checkpoint:
+    model = MODELS[kind](folder)
+    manager = kept(kind, model, folder)
+    if not manager.latest_checkpoint:
         take_steps(model, folder, steps)
-        kept(model, folder).save()
+        manager.save()
     print("{}")
 
 
-def train(folder, steps, _):
+def train(kind, folder, steps, _):
     """Times training steps after the first ten."""
-    rate = take_steps(make_model(folder), folder, steps)
+    rate = take_steps(MODELS[kind](folder), folder, steps)
     print(json.dumps({"tokens_per_second": rate}))
 
 
@@ -110,7 +111,9 @@ def take_steps(model, folder, steps):
         maximum_labels_length=100,
         shuffle_buffer_size=30000,
     )
-    optimizer = keras.optimizers.Adam(0.001)
+    # A warm-up of a few hundred steps: a Transformer learns nothing without one.
+    rate = keras.optimizers.schedules.PolynomialDecay(1e-5, 400, 1e-3)
+    optimizer = keras.optimizers.Adam(rate if is_transformer(model) else 0.001)
 
     @tf.function(input_signature=dataset.element_spec)
     def step(features, labels):
@@ -132,14 +135,14 @@ def take_steps(model, folder, steps):
     return tokens / seconds
 
 
-def decode_transformer(folder, beam, length):
-    """Times an untrained Transformer whose sentences all have one length."""
-    decode(folder, beam, length, make_transformer(folder))
+def is_transformer(model):
+    """Whether it is one of the two models here."""
+    return isinstance(model, opennmt.models.Transformer)
 
 
-def decode(folder, beam, length, model=None):
+def decode(kind, folder, beam, length):
     """Times the whole test set, batch by batch, after a first pass that traces."""
-    model = model or make_model(folder)
+    model = MODELS[kind](folder)
     model.params = {
         "beam_width": beam,
         "length_penalty": 0.6,
@@ -147,7 +150,7 @@ def decode(folder, beam, length, model=None):
         "maximum_decoding_length": length or 100,
     }
     if not length:
-        manager = kept(model, folder)
+        manager = kept(kind, model, folder)
         manager.checkpoint.restore(manager.latest_checkpoint).expect_partial()
     dataset = model.features_inputter.make_inference_dataset(
         os.path.join(folder, "test.source"), batch_size=BATCH, length_bucket_width=5
@@ -169,12 +172,10 @@ def decode(folder, beam, length, model=None):
     print(json.dumps({"sentences_per_second": sentences / seconds, "length": tokens / sentences}))
 
 
+MODELS = {"recurrent": make_recurrent, "transformer": make_transformer}
+
 if __name__ == "__main__":
-    action, where, number, length = sys.argv[1:]
-    actions = {
-        "train": train,
-        "learn": learn,
-        "decode": decode,
-        "decode-transformer": decode_transformer,
-    }
-    actions[action](where, int(number), int(length))
+    action, kind, where, number, length = sys.argv[1:]
+    {"train": train, "learn": learn, "decode": decode}[action](
+        kind, where, int(number), int(length)
+    )

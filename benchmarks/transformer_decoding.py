@@ -6,8 +6,8 @@
         --ctranslate2 /tmp/ct2/bin/python --opennmt /tmp/onmt/bin/python
 
 Ours goes through the SavedModel's signature, from raw strings to strings; CTranslate2 gets ids and
-gives ids. First sentences end where the weights end them, then all have 17 tokens, so that
-OpenNMT-tf's untrained Transformer of the same size has the same work. Batches of 64 in order of
+gives ids; OpenNMT-tf trains a Transformer of the same size here. First sentences end where the
+weights end them, then all have 17 tokens, so that all have the same work. Batches of 64 in order of
 length: one after another, each over all cores, and then a batch on each core. Each measurement is
 repeated in turns.
 """
@@ -33,6 +33,7 @@ from pairloom.pipeline.recipe import load_recipe
 from pairloom.pipeline.settings_text import plain
 from pairloom.serving.export import SearchSettings, ServedModel, export_model
 
+BATCH = 64
 LENGTH = 17
 TYPES = ("float32", "int8")
 
@@ -47,6 +48,8 @@ def main() -> None:
     parser.add_argument("--recipe", default="multi30k-en-de-transformer")
     parser.add_argument("--ctranslate2", required=True, help="the Python of its environment")
     parser.add_argument("--opennmt", help="the Python of OpenNMT-tf's environment")
+    parser.add_argument("--epochs", type=int, default=6, help="OpenNMT-tf's training")
+    parser.add_argument("--folder", type=Path, help="keeps what is made, OpenNMT-tf's weights too")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beam", type=int, default=5)
     args = parser.parse_args()
@@ -55,7 +58,8 @@ def main() -> None:
     lines = (args.data / "test_2016_flickr.en").read_text("utf-8").splitlines()
     lines.sort(key=lambda line: len(line.split()))
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = args.folder or Path(name)
+        folder.mkdir(exist_ok=True)
         model = restored(args.recipe, saved, subwords.size)
         np.savez(folder / "weights.npz", **named_weights(model))
         ids = subwords.ids(tf.constant(lines)).to_list()
@@ -64,6 +68,8 @@ def main() -> None:
         (folder / "test.txt").write_text("\n".join(lines), "utf-8")
         if args.opennmt:
             prepare(args.data, folder, subwords.size)
+            steps = args.epochs * 29_000 // BATCH
+            opennmt(args.opennmt, "learn", folder, steps, kind="transformer")
         forced = export_forced(model, subwords, folder, args.beam)
         for streams, how in (
             (1, "a batch over all cores"),
@@ -92,8 +98,8 @@ def compare(
             rates.setdefault(name, []).append(found["sentences_per_second"])
             lengths[name] = found["length"]
             texts[name] = decoded(subwords, found["answers"])
-        if length and args.opennmt and streams == 1:
-            found = opennmt(args.opennmt, "decode-transformer", folder, args.beam, length)
+        if args.opennmt and streams == 1:
+            found = opennmt(args.opennmt, "decode", folder, args.beam, length, "transformer")
             rates.setdefault("OpenNMT-tf", []).append(found["sentences_per_second"])
             lengths["OpenNMT-tf"] = found["length"]
     print(f"beam {args.beam}, {title}")

@@ -24,7 +24,6 @@ from pairloom.serving.server.warmup import client_signatures, replay, warm_up
 
 logger = logging.getLogger("pairloom.serving")
 
-_LONGEST_RETRY_WAIT = 60.0
 _LONGEST_RELOAD = 60.0
 
 
@@ -352,22 +351,13 @@ class Registry:
                 warm_up(servable.model, signatures)
 
     def _failed(self, name, version, record: VersionRecord, look, error: Exception) -> None:
-        first = record.tried != look
-        record.failures = 1 if first else record.failures + 1
-        record.tried = look
-        wait = min(_LONGEST_RETRY_WAIT, max(self._quiet, 1.0) * 2 ** min(record.failures - 1, 10))
-        record.retry_at = time.monotonic() + wait
-        number = getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN)
-        code = Code(int(number or Code.UNKNOWN))
-        message = str(getattr(error, "message", None) or error or type(error).__name__)
-        message = " ".join(message.split())[:500]
-        still_serves = record.servable is not None
-        self._set(record, State.AVAILABLE if still_serves else State.END, code, message)
+        with self._lock:
+            first = record.fail(look, error, max(self._quiet, 1.0))
         if first:
             others = self.available(name)
             goes_on = f"version {others[0]} goes on serving" if others else "nothing is served"
             logger.warning(
-                "Version %d of %s failed to load; %s: %s", version, name, goes_on, message
+                "Version %d of %s failed to load; %s: %s", version, name, goes_on, record.message
             )
 
     def _bring_down(self, model: ConfiguredModel, folders, serving: list[int]) -> None:

@@ -22,6 +22,7 @@ from pairloom.serving.server.version_folders import Footprint
 # A model that reads far more than it ever saw fills the memory, and has nothing good to say.
 LONGEST_TEXT = 100_000
 _ANY = 2**63 - 1
+_LONGEST_RETRY_WAIT = 60.0
 
 
 class State(enum.IntEnum):
@@ -173,3 +174,26 @@ class VersionRecord:
     tried: Footprint | None = None
     failures: int = 0
     retry_at: float = 0.0
+
+    def fail(self, look: Footprint, error: Exception, wait: float) -> bool:
+        """Notes a load that failed; the next attempt comes after a growing while.
+
+        Args:
+            look: The folder as it was.
+            error: What went wrong.
+            wait: Seconds until the second attempt.
+
+        Returns:
+            Whether it is the first failure of this folder.
+        """
+        first = self.tried != look
+        self.failures = 1 if first else self.failures + 1
+        self.tried = look
+        wait = min(_LONGEST_RETRY_WAIT, wait * 2 ** min(self.failures - 1, 10))
+        self.retry_at = time.monotonic() + wait
+        number = getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN)
+        message = str(getattr(error, "message", None) or error or type(error).__name__)
+        self.state = State.AVAILABLE if self.servable is not None else State.END
+        self.code = Code(int(number or Code.UNKNOWN))
+        self.message = " ".join(message.split())[:500]
+        return first
