@@ -180,8 +180,10 @@ def _flags(deployment: Deployment) -> list[str]:
         "--enable_batching=true",
         "--batching_parameters_file=/config/batching.config",
         "--monitoring_config_file=/config/monitoring.config",
-        # Else TensorFlow starts a thread for each of the machine's cores, not of the container's.
-        f"--tensorflow_session_parallelism={deployment.cpus}",
+        # A batch on each core. Else TensorFlow starts a thread for each of the machine's cores, not
+        # of the container's.
+        "--tensorflow_intra_op_parallelism=1",
+        f"--tensorflow_inter_op_parallelism={deployment.cpus}",
     ]
 
 

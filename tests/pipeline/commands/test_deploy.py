@@ -29,7 +29,7 @@ def test_settings_reach_the_files(pairloom, tmp_path):
     assert "num_batch_threads { value: 6 }" in batching
     assert "max_batch_size { value: 16 }" in batching
     manifest = (tmp_path / "deploy-w" / "kubernetes" / "deployment.yaml").read_text()
-    assert 'cpu: "6"' in manifest and "session_parallelism=6" in manifest
+    assert 'cpu: "6"' in manifest and "inter_op_parallelism=6" in manifest
 
 
 def test_a_file_that_somebody_changed_is_kept(pairloom, tmp_path):
