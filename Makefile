@@ -2,6 +2,7 @@
 PACKAGES = models serving components pipeline recipes deploy
 RECIPE = cmudict
 PYTEST_ARGS =
+PROCESSES = 2
 
 .PHONY: setup demo test test-backends load-tools lint clean
 
@@ -12,7 +13,7 @@ demo: setup
 	@.venv/bin/pairloom demo $(RECIPE)
 
 test: setup
-	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+	@.venv/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
 
 # The layers alone, in an environment of their own.
 test-backends:
