@@ -18,13 +18,14 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 
 from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
+from pairloom.serving.server.streams import Streams
 
 BATCH = 64
 
 
 def decode(folder: Path, lines: list[str], streams: int) -> dict:
     """Times the whole text after a first pass."""
-    settings = SessionSettings(intra_op_threads=1 if streams > 1 else 0)
+    settings = SessionSettings(intra_op_threads=1 if streams > 1 else 0, streams=Streams(streams))
     model = LoadedModel(folder, settings)
     texts = np.array([line.encode() for line in lines], object)
     batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]

@@ -71,6 +71,8 @@ class Batcher:
         self._observe = observe
         self._wait = parameters.batch_timeout_micros / 1e6
         self._queues: dict[Hashable, deque[_Batch]] = {}
+        # When those were answered who have not asked again since, the first answered first.
+        self._away: deque[float] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._threads = [
@@ -120,9 +122,9 @@ class Batcher:
                 queue.append(_Batch(task.since))
             batch = queue[-1]
             batch.add(task)
-            # Nobody need look at a batch that was there already and still has room.
-            if len(batch.tasks) == 1 or batch.rows >= parameters.max_batch_size:
-                self._changed.notify()
+            if self._away:
+                self._away.popleft()
+            self._changed.notify()
 
     def _work(self) -> None:
         while (batch := self._next()) is not None:
@@ -134,17 +136,26 @@ class Batcher:
                 for task in batch.tasks:
                     if not task.answer.done():
                         task.answer.set_exception(error)
+            with self._changed:
+                self._away.extend([time.monotonic()] * len(batch.tasks))
 
     def _next(self) -> _Batch | None:
-        """Waits for a batch that is full, or whose time is up; the oldest first."""
+        """Waits for a batch that need not wait for others any more; the oldest first.
+
+        That is one that is full, one whose time is up, and any as soon as all who were answered
+        lately have asked again, for nobody else is expected. So a single caller never waits, and
+        many callers are computed together.
+        """
         with self._changed:
             while not self._closed:
                 now = time.monotonic()
+                while self._away and self._away[0] < now - self._wait:
+                    self._away.popleft()
                 oldest, soonest = None, None
                 for key, queue in self._queues.items():
                     ready_at = queue[0].since + self._wait
                     full = len(queue) > 1 or queue[0].rows >= self._parameters.max_batch_size
-                    if not full and ready_at > now:
+                    if not full and ready_at > now and self._away:
                         soonest = ready_at if soonest is None else min(soonest, ready_at)
                     elif oldest is None or queue[0].since < self._queues[oldest][0].since:
                         oldest = key
@@ -186,14 +197,15 @@ class Batcher:
     def _together(self, tasks: Sequence[_Task]) -> list[Arrays]:
         first = tasks[0].request
         rows = sum(task.rows for task in tasks)
-        remaining = [task.call.remaining() for task in tasks]
-        limits = [seconds for seconds in remaining if seconds is not None]
-        timeout = max(limits) if len(limits) == len(remaining) else None
+        deadlines = [task.call.deadline for task in tasks]
+        limits = [deadline for deadline in deadlines if deadline is not None]
+        latest = max(limits) if len(limits) == len(deadlines) else None
         inputs = {
             name: _filled([task.request.inputs[name] for task in tasks], self._padded_size(rows))
             for name in first.inputs
         }
-        outputs = self._model.compute(dataclasses.replace(first, inputs=inputs), timeout)
+        call = Call(latest, lambda: any(task.call.active() for task in tasks))
+        outputs = self._model.compute(dataclasses.replace(first, inputs=inputs), call)
         for name, array in outputs.items():
             if not array.shape or len(array) != self._padded_size(rows):
                 raise RequestError(

@@ -1,10 +1,8 @@
 """One request from its caller's side: how long it may take, whether somebody still waits."""
 
 import dataclasses
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from pairloom.serving.server.errors import Code, RequestError
 
@@ -55,14 +53,3 @@ class Call:
             raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
         if not self.active():
             raise RequestError(Code.CANCELLED, "The client cancelled the request.")
-
-    @contextmanager
-    def turn(self, gate: threading.Semaphore) -> Iterator[None]:
-        """Waits for its turn, and for no longer than anybody waits for the answer."""
-        if not gate.acquire(timeout=self.remaining()):
-            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
-        try:
-            self.check()
-            yield
-        finally:
-            gate.release()

@@ -25,7 +25,7 @@ class ServerOptions:
         rest_api_timeout_in_ms: A REST request is given up after this time.
         rest_api_max_connections: Most REST connections at once. (TF Serving's rest_api_num_threads
             limits what is computed at once, which is `grpc_max_threads` here.)
-        grpc_max_threads: Requests computed at once, batches aside; 0 is four a core, at least 8.
+        grpc_max_threads: Requests or batches computed at once; 0 is four a core, at least 8.
         grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
         max_message_bytes: Largest request, gRPC or REST.
         max_input_bytes: Longest string in a request; 0: 100,000 for a text, else no limit.
@@ -41,9 +41,9 @@ class ServerOptions:
         enable_model_warmup: Make the requests that a version brings along, or call each signature
             once, before it takes others.
         tensorflow_session_parallelism: Both of the next two, where they are not given.
-        tensorflow_intra_op_parallelism: Threads that share one operation; 0: one where batches
-            are computed at once, else TensorFlow chooses.
-        tensorflow_inter_op_parallelism: Operations that run at once; 0 lets TensorFlow choose.
+        tensorflow_intra_op_parallelism: Threads that share one operation; 0 is one, and requests
+            are computed side by side instead (TF Serving: every core).
+        tensorflow_inter_op_parallelism: Operations of one request that run at once; 0 is one.
         per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
         free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
         ineffective: Flags that were given, are known to TF Serving, and do nothing here.
@@ -151,7 +151,7 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("file_system_poll_wait_seconds", float, "time between looks for versions (1; 0: once)"),
     ("rest_api_timeout_in_ms", int, "time a REST request may take (default 30000)"),
     ("rest_api_max_connections", int, "REST connections at once (default 512)"),
-    ("grpc_max_threads", int, "requests computed at once, batches aside (default: four a core)"),
+    ("grpc_max_threads", int, "requests or batches computed at once (default: four a core)"),
     ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
     ("max_message_bytes", int, "largest request (default 64 MB)"),
     ("max_input_bytes", int, "longest string in a request (default: 100000 for a text)"),
@@ -169,9 +169,9 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("log_format", str, "text, or json: JSON lines, one for every request too (default text)"),
     ("saved_model_tags", str, "tags of the graph to load (default serve)"),
     ("enable_model_warmup", boolean, "warm a version up before it serves (default true)"),
-    ("tensorflow_session_parallelism", int, "both of the next two (default 0: automatic)"),
-    ("tensorflow_intra_op_parallelism", int, "threads of one operation (1 with batching, else 0)"),
-    ("tensorflow_inter_op_parallelism", int, "operations at once (default 0: automatic)"),
+    ("tensorflow_session_parallelism", int, "both of the next two"),
+    ("tensorflow_intra_op_parallelism", int, "threads of one operation (default 1)"),
+    ("tensorflow_inter_op_parallelism", int, "operations of a request at once (default 1)"),
     ("per_process_gpu_memory_fraction", float, "share of GPU memory (default 0: as needed)"),
 )
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.runtime import import_tensorflow
+from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.tensors import array_from_proto, dtype_name
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -30,14 +32,15 @@ class SessionSettings:
 
     Args:
         tags: Of the graph to load.
-        intra_op_threads: Threads that share one operation; 0: TensorFlow chooses.
-        inter_op_threads: Operations that run at once; 0: TensorFlow chooses.
+        intra_op_threads: Threads that share one operation; 0: TensorFlow chooses. TensorFlow keeps
+            to what the first session of a process says.
+        streams: The threads to compute in; several models may share them.
         gpu_fraction: Share of the GPU's memory; 0: as needed.
     """
 
     tags: tuple[str, ...] = ("serve",)
-    intra_op_threads: int = 0
-    inter_op_threads: int = 0
+    intra_op_threads: int = 1
+    streams: Streams = dataclasses.field(default_factory=Streams)
     gpu_fraction: float = 0.0
 
 
@@ -89,10 +92,9 @@ class LoadedModel:
         settings = settings or SessionSettings()
         self._tf = tf
         graph = tf.Graph()
-        config = tf.compat.v1.ConfigProto(
-            intra_op_parallelism_threads=settings.intra_op_threads,
-            inter_op_parallelism_threads=settings.inter_op_threads,
-        )
+        self._streams = settings.streams
+        config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=settings.intra_op_threads)
+        settings.streams.configure(config)
         config.gpu_options.allow_growth = settings.gpu_fraction == 0
         config.gpu_options.per_process_gpu_memory_fraction = settings.gpu_fraction
         self._session = tf.compat.v1.Session(graph=graph, config=config)
@@ -127,8 +129,8 @@ class LoadedModel:
         output_filter: Sequence[str] = (),
         timeout: float | None = None,
     ) -> Arrays:
-        """Checks and answers one request; the arguments are those of `check` and `compute`."""
-        return self.compute(self.check(signature, inputs, output_filter), timeout)
+        """Checks and answers one request, within `timeout` seconds; see `check` and `compute`."""
+        return self.compute(self.check(signature, inputs, output_filter), Call.within(timeout))
 
     def check(
         self, signature: str, inputs: Mapping[str, np.ndarray], output_filter: Sequence[str] = ()
@@ -148,28 +150,29 @@ class LoadedModel:
         outputs = self._wanted(signature, output_filter)
         return Request(signature, checked, self._inputs[signature], outputs)
 
-    def compute(self, request: Request, timeout: float | None = None) -> Arrays:
-        """Answers a request.
+    def compute(self, request: Request, call: Call | None = None) -> Arrays:
+        """Answers a request, as soon as a stream is free.
 
         Args:
             request: What `check` gave.
-            timeout: Seconds after which to give up.
+            call: Until when, and whether anybody still waits when its turn has come.
 
         Raises:
-            RequestError: The graph failed on it, or the time is up.
+            RequestError: The graph failed on it, the time is up, or nobody waits any more.
         """
+        call = call or Call()
         feeds = {request.endpoints[name].tensor: array for name, array in request.inputs.items()}
         fetches = [endpoint.tensor for endpoint in request.outputs.values()]
-        options = None
-        if timeout is not None:
-            if timeout <= 0:
-                raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start.")
-            milliseconds = min(max(1, int(timeout * 1000)), 2**62)
-            options = self._tf.compat.v1.RunOptions(timeout_in_ms=milliseconds)
-        try:
-            values = self._session.run(fetches, feeds, options=options)
-        except self._tf.errors.OpError as error:
-            raise RequestError(Code(error.error_code), _reason(error)) from error
+        options = self._tf.compat.v1.RunOptions()
+        with self._streams.take(call.remaining()) as options.inter_op_thread_pool:
+            call.check()
+            seconds = call.remaining()
+            if seconds is not None:
+                options.timeout_in_ms = min(max(1, int(seconds * 1000)), 2**62)
+            try:
+                values = self._session.run(fetches, feeds, options=options)
+            except self._tf.errors.OpError as error:
+                raise RequestError(Code(error.error_code), _reason(error)) from error
         return dict(zip(request.outputs, values, strict=True))
 
     def _definition(self, signature: str) -> Any:

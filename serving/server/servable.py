@@ -44,13 +44,11 @@ class AnswerSettings:
         max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where the model's
             description says that an input is a text, and no limit elsewhere.
         metrics: Where to count.
-        gate: Lets so many requests compute at once that are not in batches.
     """
 
     batching: BatchingParameters | None = None
     max_input_bytes: int = 0
     metrics: Metrics = dataclasses.field(default_factory=Metrics)
-    gate: threading.Semaphore = dataclasses.field(default_factory=lambda: threading.Semaphore(8))
 
 
 class Servable:
@@ -97,13 +95,11 @@ class Servable:
         for name, array in request.inputs.items():
             self._check_length(name, array)
         call.check()
+        started = time.monotonic()
         if self._batcher is not None and batch_rows(request):
-            started = time.monotonic()
             outputs = self._batcher.run(request, call)
         else:
-            with call.turn(self._settings.gate):
-                started = time.monotonic()
-                outputs = self.model.compute(request, call.remaining())
+            outputs = self.model.compute(request, call)
         seconds = time.monotonic() - started
         self._settings.metrics.computed(call, seconds)
         return outputs

@@ -140,15 +140,18 @@ class ModelServer:
         from pairloom.serving.server.rest_api import RestApi
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
+        from pairloom.serving.server.streams import Streams
 
         options = self.options
-        threads = options.tensorflow_session_parallelism
-        # Batches on a core each lose less time than one batch that is spread over all of them.
-        side_by_side = int(checked.batching is not None and checked.batching.num_batch_threads > 1)
+        threads = options.tensorflow_session_parallelism or 1
+        cores = os.cpu_count() or 1
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
-            intra_op_threads=options.tensorflow_intra_op_parallelism or threads or side_by_side,
-            inter_op_threads=options.tensorflow_inter_op_parallelism or threads,
+            intra_op_threads=options.tensorflow_intra_op_parallelism or threads,
+            streams=Streams(
+                options.grpc_max_threads or max(8, 4 * cores),
+                options.tensorflow_inter_op_parallelism or threads,
+            ),
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
@@ -161,12 +164,7 @@ class ModelServer:
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup,
             announce=self._announce,
-            answers=AnswerSettings(
-                checked.batching,
-                options.max_input_bytes,
-                metrics,
-                threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
-            ),
+            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics),
         )
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.

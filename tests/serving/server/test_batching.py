@@ -34,11 +34,11 @@ class Counting:
     def check(self, *arguments):
         return self._model.check(*arguments)
 
-    def compute(self, request, timeout=None):
+    def compute(self, request, call=None):
         self.entered.set()
         assert self.gate.wait(20)
         self.sizes.append(np.size(next(iter(request.inputs.values()))))
-        return self._model.compute(request, timeout)
+        return self._model.compute(request, call)
 
 
 @pytest.fixture
@@ -128,10 +128,10 @@ def test_a_row_that_fails_fails_alone(counting, batcher_of):
 def test_a_row_that_breaks_the_model_breaks_it_for_nobody_else(counting, batcher_of, monkeypatch):
     compute = counting.compute
 
-    def fragile(request, timeout=None):
+    def fragile(request, call=None):
         if b"large" in request.inputs["source"]:
             raise MemoryError
-        return compute(request, timeout)
+        return compute(request, call)
 
     monkeypatch.setattr(counting, "compute", fragile)
     texts = [b"a", b"b", b"large", b"c", b"d"]
@@ -157,19 +157,37 @@ def test_a_full_queue_refuses_at_once(counting, batcher_of):
     assert "queue" in answers[2].message and "full" in answers[2].message
 
 
-def test_a_batch_waits_for_others_no_longer_than_allowed(counting, batcher_of):
-    batcher = batcher_of(batch_timeout_micros=300_000)
-    with ThreadPoolExecutor(2) as pool:
-        started = time.monotonic()
-        futures = [pool.submit(batcher.run, ask(counting, b"a"), Call()) for _ in range(2)]
-        for future in futures:
-            future.result(10)
-    assert counting.sizes == [2]
-    assert 0.25 < time.monotonic() - started < 2
-    # A full batch does not wait.
+def seconds_of(*calls):
+    """How long calls take that begin together, from the first to the last answer."""
     started = time.monotonic()
-    batcher.run(ask(counting, *[b"a"] * 8), Call())
-    assert time.monotonic() - started < 0.25
+    with ThreadPoolExecutor(len(calls)) as pool:
+        for future in [pool.submit(call) for call in calls]:
+            future.result(10)
+    return time.monotonic() - started
+
+
+def test_a_single_caller_never_waits_for_others(counting, batcher_of):
+    batcher = batcher_of(batch_timeout_micros=1_000_000)
+    for _ in range(3):
+        assert seconds_of(lambda: batcher.run(ask(counting, b"a"), Call())) < 0.8
+    assert counting.sizes == [1, 1, 1]
+
+
+def test_a_batch_waits_for_those_who_may_ask_again_but_no_longer_than_allowed(counting, batcher_of):
+    batcher = batcher_of(batch_timeout_micros=1_000_000)
+
+    def one():
+        return batcher.run(ask(counting, b"a"), Call())
+
+    together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
+    # All who were answered just now: nobody else is expected.
+    assert seconds_of(*[one] * 4) < 0.8
+    assert counting.sizes == [1, 3, 4]
+    assert 0.8 < seconds_of(one, one) < 3
+    assert counting.sizes[3:] == [2]
+    together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
+    # A full batch does not wait.
+    assert seconds_of(lambda: batcher.run(ask(counting, *[b"a"] * 8), Call())) < 0.8
 
 
 def test_batches_are_filled_up_to_an_allowed_size(counting, batcher_of):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.saved_model import LoadedModel, SessionSettings, shape_text
+from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.warmup import client_signatures, warm_up
 
 
@@ -165,10 +167,22 @@ def test_a_folder_that_is_no_savedmodel_or_has_other_tags_is_refused(tmp_path, s
         LoadedModel(saved_model, SessionSettings(tags=("train",)))
 
 
-def test_threads_of_a_session_can_be_set(saved_model):
-    model = LoadedModel(saved_model, SessionSettings(intra_op_threads=1, inter_op_threads=1))
+def test_a_model_computes_in_its_streams(saved_model):
+    streams = Streams(count=1, threads=2)
+    model = LoadedModel(saved_model, SessionSettings(intra_op_threads=2, streams=streams))
     assert model.run("serving_default", texts(b"a"))["target"].tolist() == [b"1:A"]
+    with streams.take(), pytest.raises(RequestError) as caught:
+        model.run("serving_default", texts(b"a"), timeout=0.1)
+    assert caught.value.code == Code.DEADLINE_EXCEEDED
+    assert model.run("serving_default", texts(b"b"))["target"].tolist() == [b"1:B"]
     model.close()
+
+
+def test_who_has_gone_when_the_turn_comes_is_not_computed(model):
+    request = model.check("serving_default", texts(b"a"))
+    with pytest.raises(RequestError) as caught:
+        model.compute(request, Call(active=lambda: False))
+    assert caught.value.code == Code.CANCELLED
 
 
 def test_shapes_are_shown_with_question_marks():

@@ -293,36 +293,6 @@ def test_sigterm_finishes_the_requests_under_way(program, base_path):
     assert errors == "--num_load_threads is accepted and has no effect here.\n"
 
 
-def test_sigterm_finishes_the_batch_that_waits(program, base_path, tmp_path):
-    parameters = tmp_path / "batching.config"
-    parameters.write_text("batch_timeout_micros { value: 1500000 }")
-    process = program(
-        f"--model_base_path={base_path}",
-        "--model_name=tiny",
-        "--port=0",
-        "--rest_api_port=0",
-        "--enable_batching",
-        f"--batching_parameters_file={parameters}",
-    )
-    address = process.stdout.readline().split("grpc ")[1].split(",")[0].strip()
-    answers = []
-
-    def ask():
-        with Client(address, "tiny") as client:
-            answers.extend(client.predict(["hi"]))
-
-    askers = [threading.Thread(target=ask) for _ in range(4)]
-    for asker in askers:
-        asker.start()
-    time.sleep(0.7)
-    assert answers == []
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    for asker in askers:
-        asker.join(10)
-    assert [answer.text for answer in answers] == ["1:HI"] * 4
-
-
 def test_a_port_in_use_is_one_sentence_said_before_tensorflow_is_imported(program, base_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
