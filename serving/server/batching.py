@@ -124,7 +124,10 @@ class Batcher:
             batch.add(task)
             if self._away:
                 self._away.popleft()
-            self._changed.notify()
+            # Nobody need look at a batch that was there already and goes on waiting.
+            waits = self._away and batch.rows < parameters.max_batch_size
+            if len(batch.tasks) == 1 or not waits:
+                self._changed.notify()
 
     def _work(self) -> None:
         while (batch := self._next()) is not None:
