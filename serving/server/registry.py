@@ -383,8 +383,11 @@ class Registry:
         assert servable is not None
 
         def closed() -> None:
-            self._set(record, State.END)
-            self._answers.metrics.forget(name, version)
+            with self._lock:
+                # Wanted again meanwhile, the record is its successor's.
+                if record.state is State.UNLOADING:
+                    record.state, record.code, record.message = State.END, Code.OK, ""
+                    self._answers.metrics.forget(name, version)
             self._note_unloaded()
             logger.info("Unloaded %s version %d", name, version)
 
