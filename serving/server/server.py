@@ -195,7 +195,7 @@ class ModelServer:
         self._repeat("versions", interval, registry.poll)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            self._repeat("config", wait, _ConfigFile(options, registry).poll)
+            self._repeat("config", wait, _ConfigFile(options, registry, checked.models).poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Takes no new request, finishes those under way (for at most `seconds`), unloads."""
@@ -254,13 +254,21 @@ class ModelServer:
 
 
 class _ConfigFile:
-    """The model config file, looked at again and again."""
+    """The model config file, looked at again and again.
 
-    def __init__(self, options: ServerOptions, registry: "Registry"):
+    Args:
+        options: Where it is.
+        registry: What serves.
+        models: What it said when the server began to load them.
+    """
+
+    def __init__(
+        self, options: ServerOptions, registry: "Registry", models: tuple[ConfiguredModel, ...]
+    ):
         self._path = Path(options.model_config_file)
         self._labels_may_wait = options.allow_version_labels_for_unavailable_models
         self._registry = registry
-        self._applied = read_model_config(self._path)
+        self._applied = models
         self._problem = ""
 
     def poll(self) -> None:

@@ -150,6 +150,24 @@ def test_a_changed_file_is_noticed_and_a_broken_one_changes_nothing(server_of, p
     _until(lambda: answer(server, "one") == "2:HI")
 
 
+def test_a_file_that_changes_during_the_first_load_holds(server_of, paths, monkeypatch):
+    from pairloom.serving.server import saved_model
+
+    class Slow(saved_model.LoadedModel):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            file.write_text(then)
+
+    monkeypatch.setattr(saved_model, "LoadedModel", Slow)
+    file, then = paths / "models.config", config(("one", paths / "one", [2], {}))
+    first = config(("one", paths / "one", [1], {}))
+    server = server_of(first, model_config_file_poll_wait_seconds=0.1)
+    _until(lambda: answer(server, "one") == "2:HI")
+    then = "broken"
+    server = server_of(first, model_config_file_poll_wait_seconds=0.1)
+    assert answer(server, "one") == "1:HI"
+
+
 def _until(true):
     until = time.monotonic() + 15
     while not true():
