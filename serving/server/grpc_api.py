@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 from tensorflow_serving.apis import (
     model_management_pb2,
     model_service_pb2,
@@ -27,6 +27,7 @@ from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
 from pairloom.serving.server.predict import model_metadata, model_status, predict
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.streams import Health, Reflection, Streams
 from pairloom.serving.wire import MODELS_KEY
 
 logger = logging.getLogger("pairloom.serving")
@@ -214,10 +215,12 @@ class GrpcFront:
         model_service_pb2_grpc.add_ModelServiceServicer_to_server(
             ModelService(registry, monitor, reload), self._server
         )
-        self._health = health.HealthServicer()
+        self._streams = Streams()
+        self._health = Health(self._streams)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection(
-            (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(
+            Reflection(names, self._streams), self._server
         )
         self.port = self._listen(options, tls)
 
@@ -253,4 +256,7 @@ class GrpcFront:
     def drain(self, seconds: float) -> Any:
         """Takes no new request; returns an event that is set when those under way are answered."""
         self._health.enter_graceful_shutdown()
-        return self._server.stop(seconds)
+        done = self._server.stop(seconds)
+        # gRPC would wait for their clients.
+        self._streams.end()
+        return done

@@ -198,17 +198,23 @@ class ModelServer:
             self._repeat("config", wait, _ConfigFile(options, registry, checked.models).poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Takes no new request, finishes those under way (for at most `seconds`), unloads."""
+        """Takes no new request, finishes those under way, unloads; all within `seconds`."""
         self._stopping.set()
+        until = time.monotonic() + seconds
+
+        def left() -> float:
+            return max(0.0, until - time.monotonic())
+
         grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
         if self._rest is not None:
-            self._rest.drain(seconds)
+            self._rest.drain(left())
         if grpc_done is not None:
-            grpc_done.wait(seconds + 1)
+            # One more, for those that gRPC ends when the time is over.
+            grpc_done.wait(left() + 1)
         for poller in self._pollers:
-            poller.join(seconds)
+            poller.join(left())
         if self._registry is not None:
-            self._registry.close(seconds)
+            self._registry.close(left())
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""
