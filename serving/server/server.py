@@ -20,22 +20,18 @@ from pairloom.serving.server.config_files import (
     read_monitoring,
     read_tls,
 )
-from pairloom.serving.server.errors import RequestError, ServingError, invalid
+from pairloom.serving.server.errors import ServingError, invalid
 from pairloom.serving.server.listening import check_ports, host_port
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import (
-    ConfiguredModel,
-    models_of,
-    read_model_config,
-    served_models,
-)
+from pairloom.serving.server.model_config import ConfiguredModel, models_of, served_models
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import import_tensorflow, quiet_tensorflow
 
 if TYPE_CHECKING:
+    from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
     from pairloom.serving.server.http_front import HttpFront
     from pairloom.serving.server.registry import Registry
@@ -76,6 +72,7 @@ class ModelServer:
         self._grpc: GrpcFront | None = None
         self._rest: HttpFront | None = None
         self._registry: Registry | None = None
+        self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
         self._port = 0
 
@@ -133,6 +130,7 @@ class ModelServer:
         return checked
 
     def _start(self, checked: _Checked) -> None:
+        from pairloom.serving.server.configuring import ConfigFile, Configurer
         from pairloom.serving.server.grpc_api import GrpcFront
         from pairloom.serving.server.http_front import start_rest
         from pairloom.serving.server.page import Page
@@ -168,6 +166,7 @@ class ModelServer:
                 threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
             ),
         )
+        self._configurer = Configurer(registry, options.allow_version_labels_for_unavailable_models)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
@@ -195,7 +194,9 @@ class ModelServer:
         self._repeat("versions", interval, registry.poll)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            self._repeat("config", wait, _ConfigFile(options, registry, checked.models).poll)
+            path = Path(options.model_config_file)
+            file = ConfigFile(path, self._configurer, checked.models)
+            self._repeat("config", wait, file.poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Takes no new request, finishes those under way, unloads; all within `seconds`."""
@@ -233,13 +234,12 @@ class ModelServer:
 
     def _reload(self, config: Any, seconds: float | None) -> None:
         """Serves what a `ModelServerConfig` message asks for."""
-        assert self._registry is not None
+        assert self._configurer is not None
         try:
             models = models_of(config, "The request")
         except ServingError as error:
             raise invalid(str(error)) from None
-        may_wait = self.options.allow_version_labels_for_unavailable_models
-        self._registry.configure(models, may_wait, seconds)
+        self._configurer.configure(models, seconds)
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
@@ -257,39 +257,6 @@ class ModelServer:
         logger.info(
             "Serving %s version%s %s on %s", name, "s" * (len(versions) > 1), numbers, where
         )
-
-
-class _ConfigFile:
-    """The model config file, looked at again and again.
-
-    Args:
-        options: Where it is.
-        registry: What serves.
-        models: What it said when the server began to load them.
-    """
-
-    def __init__(
-        self, options: ServerOptions, registry: "Registry", models: tuple[ConfiguredModel, ...]
-    ):
-        self._path = Path(options.model_config_file)
-        self._labels_may_wait = options.allow_version_labels_for_unavailable_models
-        self._registry = registry
-        self._applied = models
-        self._problem = ""
-
-    def poll(self) -> None:
-        """Serves what the file says now; what cannot be read leaves everything as it is."""
-        try:
-            models = read_model_config(self._path)
-            if models != self._applied:
-                self._registry.configure(models, self._labels_may_wait)
-                self._applied = models
-                logger.info("Serving by the changed %s.", self._path)
-            self._problem = ""
-        except (ServingError, RequestError) as error:
-            if str(error) != self._problem:
-                self._problem = str(error)
-                logger.warning("The changed %s: %s", self._path, error)
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
