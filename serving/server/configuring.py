@@ -48,6 +48,7 @@ class Configurer:
         with held(self._turn, until):
             self._registry.replace(models, until)
             longest = time.monotonic() + _LONGEST_RELOAD
+            longest = longest if until is None else min(longest, until)
             while self._registry.poll() and time.monotonic() < longest:
                 time.sleep(0.1)
             missing = [model.name for model in models if not self._registry.served(model.name)]

@@ -1,6 +1,7 @@
 """From one configuration to the next: nothing that answers stops before its time."""
 
 import shutil
+import time
 
 import pytest
 
@@ -103,3 +104,21 @@ def test_a_model_that_only_its_labels_keep_is_missing(model, tmp_path):
     with pytest.raises(RequestError, match="{m due to no version}"):
         configurer.configure([ConfiguredModel("m", tmp_path / "empty")])
     assert labelled(registry) == 1
+
+
+def test_a_reload_waits_no_longer_than_its_deadline_for_a_version_that_is_written(model):
+    loads = []
+
+    def load(folder):
+        loads.append(folder)
+        (folder / str(len(loads))).touch()
+        return Model()
+
+    registry, configurer = started(load=load, quiet_seconds=1e-9)
+    started_at = time.monotonic()
+    with pytest.raises(RequestError, match="did not become available"):
+        configurer.configure([model("m", 1)], seconds=0.5)
+    assert 0.4 < time.monotonic() - started_at < 5
+    with registry._polling, pytest.raises(RequestError) as error:
+        configurer.configure([model("m", 1)], seconds=0.1)
+    assert error.value.code == Code.DEADLINE_EXCEEDED
