@@ -29,6 +29,8 @@ class Configurer:
         self._labels_may_wait = labels_may_wait
         # Or the labels of one configuration could follow those of the next.
         self._turn = threading.Lock()
+        self.applied: tuple[ConfiguredModel, ...] | None = tuple(registry.models.values())
+        """The models that are served with their labels; None when some of it failed."""
 
     def configure(self, models: Sequence[ConfiguredModel], seconds: float | None = None) -> None:
         """Serves these models instead of those before, and gives them their labels.
@@ -46,6 +48,7 @@ class Configurer:
         """
         until = None if seconds is None else time.monotonic() + seconds
         with held(self._turn, until):
+            self.applied = None
             self._registry.replace(models, until)
             longest = time.monotonic() + _LONGEST_RELOAD
             longest = longest if until is None else min(longest, until)
@@ -57,6 +60,7 @@ class Configurer:
                 problems.insert(0, self._not_available(missing))
             if problems:
                 raise RequestError(problems[0].code, "; ".join(p.message for p in problems))
+            self.applied = tuple(models)
 
     def _relabel(
         self, models: Sequence[ConfiguredModel], missing: Sequence[str]
@@ -91,22 +95,22 @@ class ConfigFile:
     Args:
         path: Where it is.
         configurer: Takes what it says.
-        models: What it said when the server began to load them.
     """
 
-    def __init__(self, path: Path, configurer: Configurer, models: Sequence[ConfiguredModel]):
+    def __init__(self, path: Path, configurer: Configurer):
         self._path = path
         self._configurer = configurer
-        self._applied = models
         self._problem = ""
 
     def poll(self) -> None:
-        """Serves what the file says now; what cannot be read leaves everything as it is."""
+        """Serves what the file says now, as TF Serving does even if a request came between.
+
+        What cannot be read leaves everything as it is.
+        """
         try:
             models = read_model_config(self._path)
-            if models != self._applied:
+            if models != self._configurer.applied:
                 self._configurer.configure(models)
-                self._applied = models
                 logger.info("Serving by %s.", self._path)
             self._problem = ""
         except (ServingError, RequestError) as error:

@@ -194,8 +194,7 @@ class ModelServer:
         self._repeat("versions", interval, registry.poll)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            path = Path(options.model_config_file)
-            file = ConfigFile(path, self._configurer, checked.models)
+            file = ConfigFile(Path(options.model_config_file), self._configurer)
             self._repeat("config", wait, file.poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pairloom.serving.server.configuring import Configurer
+from pairloom.serving.server.configuring import ConfigFile, Configurer
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
@@ -122,3 +122,26 @@ def test_a_reload_waits_no_longer_than_its_deadline_for_a_version_that_is_writte
     with registry._polling, pytest.raises(RequestError) as error:
         configurer.configure([model("m", 1)], seconds=0.1)
     assert error.value.code == Code.DEADLINE_EXCEEDED
+
+
+def test_the_file_holds_again_after_a_request(model, tmp_path):
+    path = tmp_path / "models.config"
+    path.write_text(
+        f"""model_config_list {{ config {{
+            name: "m" base_path: "{tmp_path / "m"}" model_platform: "tensorflow"
+            model_version_policy {{ specific {{ versions: 1 }} }}
+        }} }}"""
+    )
+    registry, configurer = started(model("m", 1))
+    loaded = registry._records["m"][1].servable
+    file = ConfigFile(path, configurer)
+    file.poll()
+    assert registry._records["m"][1].servable is loaded
+    configurer.configure([model("m", 2)])
+    assert registry.available("m") == [2]
+    file.poll()
+    assert registry.available("m") == [1]
+    with pytest.raises(RequestError):
+        configurer.configure([model("m", 2, stable=9)])
+    file.poll()
+    assert registry.available("m") == [1]
