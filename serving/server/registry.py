@@ -52,6 +52,7 @@ class Registry:
         warm: Whether to call a new version's signatures before it takes requests.
         announce: Called with a model's name and its available versions when they change.
         answers: How versions answer.
+        stopping: Once it is set, polls look at no further model.
     """
 
     def __init__(
@@ -62,10 +63,12 @@ class Registry:
         warm: bool = True,
         announce: Callable[[str, list[int]], None] = lambda name, versions: None,
         answers: AnswerSettings | None = None,
+        stopping: threading.Event | None = None,
     ):
         self.models = {model.name: model for model in models}
         self.labels = Labels(models)
         self._answers = answers or AnswerSettings()
+        self._stopping = stopping or threading.Event()
         self._load = load
         self._quiet = quiet_seconds
         self._warm = warm
@@ -88,7 +91,11 @@ class Registry:
         """
         with self._polling:
             self._warm_the_rest()
-            waiting = [self._poll_model(model) for model in self.models.values()]
+            waiting = [
+                self._poll_model(model)
+                for model in self.models.values()
+                if not self._stopping.is_set()
+            ]
             if self._unloaded:
                 self._unloaded = False
                 give_back_memory()

@@ -63,12 +63,18 @@ class ModelServer:
     Args:
         options: What to serve, and where.
         scores_of: Finds the scores of the run that made a version, for the page.
+        stopping: Set from outside, it ends `start` after the model that is being loaded.
     """
 
-    def __init__(self, options: ServerOptions, scores_of: ScoresOf | None = None):
+    def __init__(
+        self,
+        options: ServerOptions,
+        scores_of: ScoresOf | None = None,
+        stopping: threading.Event | None = None,
+    ):
         self.options = options
         self._scores_of = scores_of
-        self._stopping = threading.Event()
+        self._stopping = stopping or threading.Event()
         self._grpc: GrpcFront | None = None
         self._rest: HttpFront | None = None
         self._registry: Registry | None = None
@@ -84,7 +90,7 @@ class ModelServer:
 
     @property
     def port(self) -> int:
-        """The gRPC port, once started."""
+        """The gRPC port, once started; 0 before, and if it was told to stop before that."""
         return self._port
 
     @property
@@ -165,6 +171,7 @@ class ModelServer:
                 metrics,
                 threading.Semaphore(options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))),
             ),
+            stopping=self._stopping,
         )
         self._configurer = Configurer(registry, options.allow_version_labels_for_unavailable_models)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
@@ -173,6 +180,8 @@ class ModelServer:
         while registry.unsettled() and time.monotonic() < until:
             time.sleep(0.05)
         registry.poll()
+        if self._stopping.is_set():
+            return
         self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
@@ -286,7 +295,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         usual[number] = signal.signal(number, on_signal)
     try:
-        server = ModelServer(options, scores_of)
+        server = ModelServer(options, scores_of, stop)
         server.check()
         quiet_tensorflow()
         import_tensorflow()
@@ -298,7 +307,8 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         # when the system gave the signal to another one.
         while not stop.wait(0.5):
             pass
-        logger.info("Stopping: finishing the requests under way.")
+        what = "finishing the requests under way" if server.port else "nothing was served yet"
+        logger.info("Stopping: %s.", what)
         server.stop()
     finally:
         for known, handler in usual.items():
