@@ -123,7 +123,8 @@ class Registry:
             for name in gone:
                 for version in self.available(name):
                     self._unload(name, version)
-                self._announced.pop(name, None)
+                if self._announced.pop(name, None):
+                    self._announce(name, [])
 
     def relabel(self, model: ConfiguredModel, may_wait: bool) -> bool:
         """Gives a model its labels.

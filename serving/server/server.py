@@ -195,11 +195,11 @@ class ModelServer:
             )
             self._rest = start_rest(api, options)
         self._port = self._grpc.port
+        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
         self._grpc.start()
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
-        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
         self._repeat("versions", interval, registry.poll)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)

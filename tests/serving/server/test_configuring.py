@@ -106,6 +106,17 @@ def test_a_model_that_only_its_labels_keep_is_missing(model, tmp_path):
     assert labelled(registry) == 1
 
 
+def test_a_model_that_goes_is_announced(model):
+    heard = []
+    registry, configurer = started(
+        model("m", 1), announce=lambda name, versions: heard.append((name, versions))
+    )
+    configurer.configure([model("other", 1)])
+    configurer.configure([])
+    assert heard == [("m", [1]), ("m", []), ("other", [1]), ("other", [])]
+    assert registry.models == {}
+
+
 def test_a_reload_waits_no_longer_than_its_deadline_for_a_version_that_is_written(model):
     loads = []
 

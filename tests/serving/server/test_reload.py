@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 import pytest
 from google.protobuf import text_format
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tensorflow_serving.apis import model_management_pb2, model_service_pb2_grpc
 from tensorflow_serving.config import model_server_config_pb2
 
@@ -88,6 +89,16 @@ def test_a_new_base_path_is_served_from_even_under_the_same_number(server_of, pa
     assert answer(server, "m") == "1:HI"
     reload(server, config(("m", paths / "two", [1], {})))
     assert answer(server, "m") == "3:HI"
+
+
+def test_a_server_of_nothing_is_not_healthy(server_of, paths):
+    server = server_of(config(("one", paths / "one", [1], {})))
+    states = health_pb2.HealthCheckResponse
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check
+        assert check(health_pb2.HealthCheckRequest(), timeout=10).status == states.SERVING
+        reload(server, config())
+        assert check(health_pb2.HealthCheckRequest(), timeout=10).status == states.NOT_SERVING
 
 
 def test_labels_move_to_served_versions_only(server_of, paths):
