@@ -40,7 +40,8 @@ class Configurer:
 
         Args:
             models: All models from now on.
-            seconds: How long it may take; None: a minute, and the loads that are under way.
+            seconds: How long to wait for versions, but for a load that has begun; at most a minute.
+                None: that minute, after any poll that is under way.
 
         Raises:
             RequestError: A model has no version that loads, or a label names a version that is
