@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 from tensorflow_serving.apis import (
     model_management_pb2,
     model_service_pb2,
@@ -22,6 +22,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
 from pairloom.serving.server.config_files import TlsSettings
 from pairloom.serving.server.errors import NotFound, PortInUse, RequestError
+from pairloom.serving.server.health_and_reflection import Health, OpenStreams, Reflection
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.monitor import Monitor, request_id
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
@@ -214,10 +215,12 @@ class GrpcFront:
         model_service_pb2_grpc.add_ModelServiceServicer_to_server(
             ModelService(registry, monitor, reload), self._server
         )
-        self._health = health.HealthServicer()
+        self._streams = OpenStreams()
+        self._health = Health(self._streams)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection(
-            (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(
+            Reflection(names, self._streams), self._server
         )
         self.port = self._listen(options, tls)
 
@@ -253,4 +256,7 @@ class GrpcFront:
     def drain(self, seconds: float) -> Any:
         """Takes no new request; returns an event that is set when those under way are answered."""
         self._health.enter_graceful_shutdown()
-        return self._server.stop(seconds)
+        done = self._server.stop(seconds)
+        # gRPC would wait for their clients.
+        self._streams.end()
+        return done

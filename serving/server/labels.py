@@ -1,6 +1,6 @@
 """Names for versions, such as `stable` for 3."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.model_config import ConfiguredModel
@@ -27,27 +27,25 @@ class Labels:
             raise invalid(f"Unrecognized servable version label: {label}")
         return labels[label]
 
-    def assign(
-        self,
-        models: Sequence[ConfiguredModel],
-        available: Callable[[str], list[int]],
-        may_wait: bool,
-    ) -> None:
-        """Puts these models' labels in force, or none of them.
+    def keep(self, names: Iterable[str]) -> None:
+        """Drops the labels of all other models."""
+        self._labels = {name: self._labels.get(name, {}) for name in names}
+
+    def assign(self, model: ConfiguredModel, served: Container[int], may_wait: bool) -> None:
+        """Puts a model's labels in force, or none of them.
 
         Args:
-            models: All models from now on.
-            available: A model's versions that are served.
+            model: With its labels.
+            served: Its versions that a label may name.
             may_wait: Whether a new label may name another version.
         """
-        for model in models:
-            served = available(model.name)
-            for label, version in model.labels.items():
-                known = self._labels.get(model.name, {}).get(label, version) == version
-                if version not in served and not (may_wait and known):
-                    raise RequestError(
-                        Code.FAILED_PRECONDITION,
-                        f"Request to assign label to version {version} of model {model.name}, "
-                        "which is not currently available for inference",
-                    )
-        self._labels = {model.name: model.labels for model in models}
+        before = self._labels.get(model.name, {})
+        for label, version in model.labels.items():
+            known = before.get(label, version) == version
+            if version not in served and not (may_wait and known):
+                raise RequestError(
+                    Code.FAILED_PRECONDITION,
+                    f"Request to assign label to version {version} of model {model.name}, "
+                    "which is not currently available for inference",
+                )
+        self._labels = self._labels | {model.name: model.labels}

@@ -97,6 +97,10 @@ class ServerOptions:
             raise ServingError(
                 f"--max_input_bytes must not be negative. Received: {self.max_input_bytes}."
             )
+        if self.batching_parameters_file and not self.enable_batching:
+            raise ServingError(
+                "--batching_parameters_file is set without setting --enable_batching to true."
+            )
         if self.log_format not in ("text", "json"):
             raise ServingError(f"--log_format must be text or json. Received: {self.log_format}.")
         grpc_arguments(self.grpc_channel_arguments)
@@ -104,8 +108,6 @@ class ServerOptions:
     def notes(self) -> list[str]:
         """One sentence for every flag that was given and has no effect."""
         notes = [f"--{flag} is accepted and has no effect here." for flag in self.ineffective]
-        if self.batching_parameters_file and not self.enable_batching:
-            notes.append("--batching_parameters_file has no effect without --enable_batching.")
         if self.ssl_config_file and self.rest_api_port:
             notes.append(
                 "--ssl_config_file protects gRPC; REST stays plain HTTP, as with TF Serving "

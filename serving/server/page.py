@@ -13,6 +13,7 @@ from typing import Any
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer
 from pairloom.serving.server.run_scores import RunScores, ScoreBook, ScoresOf
@@ -77,13 +78,15 @@ class Page:
         return self._files[path]
 
     def _models(self) -> dict[str, Any]:
+        # One look at the models: a reload may come between it and the next.
         models = [
-            {"name": name, "versions": list(self._versions(name))} for name in self._registry.models
+            {"name": model.name, "versions": list(self._versions(model))}
+            for model in self._registry.models.values()
         ]
         return {"kinds": self._kinds, "models": models}
 
-    def _versions(self, name: str) -> Iterator[dict[str, Any]]:
-        model = self._registry.models[name]
+    def _versions(self, model: ConfiguredModel) -> Iterator[dict[str, Any]]:
+        name = model.name
         try:
             rows = self._registry.status(name)
         except RequestError:

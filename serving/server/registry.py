@@ -15,16 +15,26 @@ from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
 from pairloom.serving.server.servable import AnswerSettings, Servable, State, VersionRecord
 from pairloom.serving.server.version_folders import (
+    VersionFolders,
     candidates,
     footprint,
-    versions_on_disk,
     wanted_count,
 )
 from pairloom.serving.server.warmup import client_signatures, replay, warm_up
 
 logger = logging.getLogger("pairloom.serving")
 
-_LONGEST_RELOAD = 60.0
+
+@contextmanager
+def held(lock: threading.Lock, until: float | None) -> Iterator[None]:
+    """Holds a lock; None waits as long as it takes, otherwise until then, in monotonic time."""
+    seconds = -1 if until is None else max(0.0, until - time.monotonic())
+    if not lock.acquire(timeout=seconds):
+        raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded.")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Registry:
@@ -42,6 +52,7 @@ class Registry:
         warm: Whether to call a new version's signatures before it takes requests.
         announce: Called with a model's name and its available versions when they change.
         answers: How versions answer.
+        stopping: Once it is set, polls look at no further model.
     """
 
     def __init__(
@@ -52,18 +63,21 @@ class Registry:
         warm: bool = True,
         announce: Callable[[str, list[int]], None] = lambda name, versions: None,
         answers: AnswerSettings | None = None,
+        stopping: threading.Event | None = None,
     ):
         self.models = {model.name: model for model in models}
         self.labels = Labels(models)
         self._answers = answers or AnswerSettings()
+        self._stopping = stopping or threading.Event()
         self._load = load
         self._quiet = quiet_seconds
         self._warm = warm
         self._lock = threading.Lock()  # Guards the records; held only for moments.
-        self._configuring = threading.Lock()  # One configuration at a time.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
-        self._said: dict[str, str] = {}
+        # Of models with labels to come: versions that stay for those they have.
+        self._kept: dict[str, set[int]] = {}
+        self._folders = VersionFolders()
         self._unloaded = False
         self._cold: list[tuple[str, int, list[str]]] = []
         self._announce = announce
@@ -77,82 +91,63 @@ class Registry:
         """
         with self._polling:
             self._warm_the_rest()
-            waiting = [self._poll_model(model) for model in self.models.values()]
+            waiting = [
+                self._poll_model(model)
+                for model in self.models.values()
+                if not self._stopping.is_set()
+            ]
             if self._unloaded:
                 self._unloaded = False
                 give_back_memory()
         return any(waiting)
 
-    def configure(
-        self,
-        models: Sequence[ConfiguredModel],
-        labels_may_wait: bool = False,
-        seconds: float | None = None,
-    ) -> None:
-        """Serves these models instead of those before, and gives them their labels.
+    def replace(self, models: Sequence[ConfiguredModel], until: float | None = None) -> None:
+        """Goes over to these models; the next polls load and unload what they ask for.
 
-        What is served goes on until what replaces it is there.
+        Models that are none of these go at once. Of the others every version that a label names
+        stays until `relabel`.
 
         Args:
             models: All models from now on.
-            labels_may_wait: Whether a new label may name a version that is not served.
-            seconds: How long to wait for a poll that is under way; None: as long as it takes.
-
-        Raises:
-            RequestError: A model has no version that loads (all others are served), or a label
-                names a version that is not served (all labels stay as they were).
+            until: When to give up waiting for a poll that is under way, in monotonic time.
         """
-        # One after the other, or the labels of the first could follow those of the second.
-        with self._held(self._configuring, seconds):
-            self._replace_models(models, seconds)
-            self._wait_for(models)
-            self.labels.assign(models, self.available, labels_may_wait)
-
-    @contextmanager
-    def _held(self, lock: threading.Lock, seconds: float | None) -> Iterator[None]:
-        if not lock.acquire(timeout=-1 if seconds is None else seconds):
-            raise RequestError(
-                Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded."
-            )
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _replace_models(self, models: Sequence[ConfiguredModel], seconds: float | None) -> None:
-        with self._held(self._polling, seconds):
-            gone = [name for name in self.models if name not in {model.name for model in models}]
+        with held(self._polling, until):
+            names = [model.name for model in models]
+            gone = [name for name in self.models if name not in names]
             with self._lock:
-                for model in models:
-                    self._records.setdefault(model.name, {})
+                for name in names:
+                    self._records.setdefault(name, {})
                 self.models = {model.name: model for model in models}
+                self.labels.keep(names)
+                self._kept = {name: set() for name in names}
             for name in gone:
                 for version in self.available(name):
                     self._unload(name, version)
-                self._announced.pop(name, None)
+                if self._announced.pop(name, None):
+                    self._announce(name, [])
 
-    def _wait_for(self, models: Sequence[ConfiguredModel]) -> None:
-        until = time.monotonic() + _LONGEST_RELOAD
-        while self.poll() and time.monotonic() < until:
-            time.sleep(0.1)
-        missing = []
-        for model in models:
-            if not self.available(model.name):
-                with self._lock:
-                    records = self._records[model.name]
-                    reasons = [f"version {v}: {r.message}" for v, r in records.items() if r.message]
-                missing.append(f"{{{model.name} due to {'; '.join(reasons) or 'no version'}}}")
-        if missing:
-            raise RequestError(
-                Code.UNKNOWN,
-                f"{len(missing)} servable(s) did not become available: {' '.join(missing)}",
-            )
+    def relabel(self, model: ConfiguredModel, may_wait: bool) -> bool:
+        """Gives a model its labels.
+
+        Args:
+            model: With its new labels.
+            may_wait: Whether a new label may name a version that is not served.
+
+        Returns:
+            Whether versions are left that only the labels before named; the next poll unloads them.
+
+        Raises:
+            RequestError: A label names a version that is not served; all labels stay as they were.
+        """
+        with self._lock:
+            self.labels.assign(model, self._served(model.name), may_wait)
+            return bool(self._kept.pop(model.name, None))
 
     def unsettled(self) -> bool:
         """Whether a version that should be served is still being written."""
         waiting = False
         for model in self.models.values():
-            folders = self._folders(model) or {}
+            folders = self._folders.of(model) or {}
             for version in candidates(model.policy, folders):
                 look = footprint(folders[version])
                 waiting |= not look.settled(time.time(), None, self._quiet)
@@ -166,7 +161,8 @@ class Registry:
         Args:
             seconds: How long to wait for a load that is under way; the process's end unloads too.
         """
-        with suppress(RequestError), self._held(self._polling, seconds):
+        until = None if seconds is None else time.monotonic() + seconds
+        with suppress(RequestError), held(self._polling, until):
             for name in list(self._records):
                 for version in self.available(name):
                     self._unload(name, version)
@@ -175,6 +171,11 @@ class Registry:
         """Versions of a model that answer requests, highest first."""
         with self._lock:
             return self._available(name)
+
+    def served(self, name: str) -> list[int]:
+        """The available versions but for those that only their labels keep."""
+        with self._lock:
+            return self._served(name)
 
     def lease(
         self, name: str, version: int | None = None, label: str = ""
@@ -189,9 +190,9 @@ class Registry:
         if not name:
             raise invalid("ModelSpec has no name specified.")
         real = self.real_name(name)
-        if label:
-            version = self.labels.version(real, label)
         with self._lock:
+            if label:
+                version = self.labels.version(real, label)
             versions = self._available(real) if real in self.models else []
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
@@ -243,29 +244,12 @@ class Registry:
         records = self._records[name]
         return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)
 
-    def _folders(self, model: ConfiguredModel) -> dict[int, Path] | None:
-        try:
-            folders = versions_on_disk(model.base_path)
-        except OSError as error:
-            self._say_once(model.name, f"Could not find base path {model.base_path}: {error}.")
-            return None
-        if folders:
-            self._said.pop(model.name, None)
-        else:
-            self._say_once(
-                model.name,
-                f"No version of model {model.name} in {model.base_path} yet (a folder named by a "
-                "number, such as 1); waiting.",
-            )
-        return folders
-
-    def _say_once(self, name: str, message: str) -> None:
-        if self._said.get(name) != message:
-            self._said[name] = message
-            logger.warning("%s", message)
+    def _served(self, name: str) -> list[int]:
+        kept = self._kept.get(name, set())
+        return [version for version in self._available(name) if version not in kept]
 
     def _poll_model(self, model: ConfiguredModel) -> bool:
-        folders = self._folders(model)
+        folders = self._folders.of(model)
         if folders is None:
             return False
         serving: list[int] = []
@@ -371,9 +355,19 @@ class Registry:
                     self._answers.metrics.forget(model.name, version)
         if not serving and folders:
             return
-        for version in self.available(model.name):
-            if version not in serving:
-                self._unload(model.name, version)
+        with self._lock:
+            spare = {v for v in self._available(model.name) if v not in serving}
+            if model.name in self._kept:
+                self._kept[model.name] = kept = self._named(model.name) & spare
+                spare -= kept
+        for version in spare:
+            self._unload(model.name, version)
+
+    def _named(self, name: str) -> set[int]:
+        """Versions that have a label, but for those that were deleted."""
+        records = self._records[name]
+        named = {v: records[v].folder for v in self.labels.of(name).values() if v in records}
+        return {version for version, folder in named.items() if folder and folder.is_dir()}
 
     def _unload(self, name: str, version: int) -> None:
         with self._lock:
@@ -383,8 +377,11 @@ class Registry:
         assert servable is not None
 
         def closed() -> None:
-            self._set(record, State.END)
-            self._answers.metrics.forget(name, version)
+            with self._lock:
+                # Wanted again meanwhile, the record is its successor's.
+                if record.state is State.UNLOADING:
+                    record.state, record.code, record.message = State.END, Code.OK, ""
+                    self._answers.metrics.forget(name, version)
             self._note_unloaded()
             logger.info("Unloaded %s version %d", name, version)
 

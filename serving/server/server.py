@@ -20,22 +20,18 @@ from pairloom.serving.server.config_files import (
     read_monitoring,
     read_tls,
 )
-from pairloom.serving.server.errors import RequestError, ServingError, invalid
+from pairloom.serving.server.errors import ServingError, invalid
 from pairloom.serving.server.listening import check_ports, host_port
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import (
-    ConfiguredModel,
-    models_of,
-    read_model_config,
-    served_models,
-)
+from pairloom.serving.server.model_config import ConfiguredModel, models_of, served_models
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import import_tensorflow, quiet_tensorflow
 
 if TYPE_CHECKING:
+    from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
     from pairloom.serving.server.http_front import HttpFront
     from pairloom.serving.server.registry import Registry
@@ -67,15 +63,22 @@ class ModelServer:
     Args:
         options: What to serve, and where.
         scores_of: Finds the scores of the run that made a version, for the page.
+        stopping: Set from outside, it ends `start` after the model that is being loaded.
     """
 
-    def __init__(self, options: ServerOptions, scores_of: ScoresOf | None = None):
+    def __init__(
+        self,
+        options: ServerOptions,
+        scores_of: ScoresOf | None = None,
+        stopping: threading.Event | None = None,
+    ):
         self.options = options
         self._scores_of = scores_of
-        self._stopping = threading.Event()
+        self._stopping = stopping or threading.Event()
         self._grpc: GrpcFront | None = None
         self._rest: HttpFront | None = None
         self._registry: Registry | None = None
+        self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
         self._port = 0
 
@@ -87,7 +90,7 @@ class ModelServer:
 
     @property
     def port(self) -> int:
-        """The gRPC port, once started."""
+        """The gRPC port, once started; 0 before, and if it was told to stop before that."""
         return self._port
 
     @property
@@ -133,6 +136,7 @@ class ModelServer:
         return checked
 
     def _start(self, checked: _Checked) -> None:
+        from pairloom.serving.server.configuring import ConfigFile, Configurer
         from pairloom.serving.server.grpc_api import GrpcFront
         from pairloom.serving.server.http_front import start_rest
         from pairloom.serving.server.page import Page
@@ -165,13 +169,17 @@ class ModelServer:
             warm=options.enable_model_warmup,
             announce=self._announce,
             answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics),
+            stopping=self._stopping,
         )
+        self._configurer = Configurer(registry, options.allow_version_labels_for_unavailable_models)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
             time.sleep(0.05)
         registry.poll()
+        if self._stopping.is_set():
+            return
         self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
@@ -185,28 +193,35 @@ class ModelServer:
             )
             self._rest = start_rest(api, options)
         self._port = self._grpc.port
+        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
         self._grpc.start()
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
-        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
         self._repeat("versions", interval, registry.poll)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            self._repeat("config", wait, _ConfigFile(options, registry).poll)
+            file = ConfigFile(Path(options.model_config_file), self._configurer)
+            self._repeat("config", wait, file.poll)
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Takes no new request, finishes those under way (for at most `seconds`), unloads."""
+        """Takes no new request, finishes those under way, unloads; all within `seconds`."""
         self._stopping.set()
+        until = time.monotonic() + seconds
+
+        def left() -> float:
+            return max(0.0, until - time.monotonic())
+
         grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
         if self._rest is not None:
-            self._rest.drain(seconds)
+            self._rest.drain(left())
         if grpc_done is not None:
-            grpc_done.wait(seconds + 1)
+            # One more, for those that gRPC ends when the time is over.
+            grpc_done.wait(left() + 1)
         for poller in self._pollers:
-            poller.join(seconds)
+            poller.join(left())
         if self._registry is not None:
-            self._registry.close(seconds)
+            self._registry.close(left())
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""
@@ -225,13 +240,12 @@ class ModelServer:
 
     def _reload(self, config: Any, seconds: float | None) -> None:
         """Serves what a `ModelServerConfig` message asks for."""
-        assert self._registry is not None
+        assert self._configurer is not None
         try:
             models = models_of(config, "The request")
         except ServingError as error:
             raise invalid(str(error)) from None
-        may_wait = self.options.allow_version_labels_for_unavailable_models
-        self._registry.configure(models, may_wait, seconds)
+        self._configurer.configure(models, seconds)
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
@@ -249,31 +263,6 @@ class ModelServer:
         logger.info(
             "Serving %s version%s %s on %s", name, "s" * (len(versions) > 1), numbers, where
         )
-
-
-class _ConfigFile:
-    """The model config file, looked at again and again."""
-
-    def __init__(self, options: ServerOptions, registry: "Registry"):
-        self._path = Path(options.model_config_file)
-        self._labels_may_wait = options.allow_version_labels_for_unavailable_models
-        self._registry = registry
-        self._applied = read_model_config(self._path)
-        self._problem = ""
-
-    def poll(self) -> None:
-        """Serves what the file says now; what cannot be read leaves everything as it is."""
-        try:
-            models = read_model_config(self._path)
-            if models != self._applied:
-                self._registry.configure(models, self._labels_may_wait)
-                self._applied = models
-                logger.info("Serving by the changed %s.", self._path)
-            self._problem = ""
-        except (ServingError, RequestError) as error:
-            if str(error) != self._problem:
-                self._problem = str(error)
-                logger.warning("The changed %s: %s", self._path, error)
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
@@ -304,7 +293,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         usual[number] = signal.signal(number, on_signal)
     try:
-        server = ModelServer(options, scores_of)
+        server = ModelServer(options, scores_of, stop)
         server.check()
         quiet_tensorflow()
         import_tensorflow()
@@ -316,7 +305,8 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         # when the system gave the signal to another one.
         while not stop.wait(0.5):
             pass
-        logger.info("Stopping: finishing the requests under way.")
+        what = "finishing the requests under way" if server.port else "nothing was served yet"
+        logger.info("Stopping: %s.", what)
         server.stop()
     finally:
         for known, handler in usual.items():

@@ -1,11 +1,14 @@
 """The versions of a model on disk: which there are, which to serve, and whether one is written."""
 
 import dataclasses
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pairloom.serving.server.model_config import VersionPolicy
+from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
+
+logger = logging.getLogger("pairloom.serving")
 
 
 def versions_on_disk(base_path: Path) -> dict[int, Path]:
@@ -24,6 +27,35 @@ def versions_on_disk(base_path: Path) -> dict[int, Path]:
             if version < 2**63:
                 found[version] = Path(entry.path)
     return dict(sorted(found.items(), reverse=True))
+
+
+class VersionFolders:
+    """Looks for models' versions, and says once what is not there."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def of(self, model: ConfiguredModel) -> dict[int, Path] | None:
+        """As `versions_on_disk`; None if the base path cannot be listed."""
+        try:
+            folders = versions_on_disk(model.base_path)
+        except OSError as error:
+            self._say_once(model.name, f"Could not find base path {model.base_path}: {error}.")
+            return None
+        if folders:
+            self._said.pop(model.name, None)
+        else:
+            self._say_once(
+                model.name,
+                f"No version of model {model.name} in {model.base_path} yet (a folder named by a "
+                "number, such as 1); waiting.",
+            )
+        return folders
+
+    def _say_once(self, name: str, message: str) -> None:
+        if self._said.get(name) != message:
+            self._said[name] = message
+            logger.warning("%s", message)
 
 
 def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:

@@ -19,6 +19,8 @@ from tensorflow_serving.apis import (
     regression_pb2,
 )
 
+from pairloom.serving.server.grpc_api import GrpcFront
+
 
 @pytest.fixture(scope="module")
 def channel(shared_server):
@@ -312,6 +314,24 @@ def test_the_health_service_says_that_it_serves(shared_server):
         for service in ("", "tensorflow.serving.PredictionService"):
             answer = check(health_pb2.HealthCheckRequest(service=service), timeout=10)
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_the_health_service_is_right_from_the_first_request(
+    start_server, base_path, tmp_path, monkeypatch
+):
+    said = []
+
+    def start(front):
+        said.append(front._health.Check(health_pb2.HealthCheckRequest(), None).status)
+        real(front)
+
+    real = GrpcFront.start
+    monkeypatch.setattr(GrpcFront, "start", start)
+    (tmp_path / "empty").mkdir()
+    start_server(base_path)
+    start_server(tmp_path / "empty")
+    states = health_pb2.HealthCheckResponse
+    assert said == [states.SERVING, states.NOT_SERVING]
 
 
 def test_reflection_names_the_services(shared_server):

@@ -58,16 +58,18 @@ def test_booleans_are_written_as_for_tf_serving(flag, value):
 
 
 def test_a_flag_without_effect_is_accepted_and_said_so():
-    chosen = options(
-        "--batching_parameters_file=b.txt", "--num_load_threads=4", "--enable_profiler"
-    )
+    chosen = options("--num_load_threads=4", "--enable_profiler")
     assert sorted(note.split()[0] for note in chosen.notes()) == [
-        "--batching_parameters_file",
         "--enable_profiler",
         "--num_load_threads",
     ]
     assert all("no effect" in note for note in chosen.notes())
     assert options("--enable_profiler=false", "--enable_grpc_healthcheck_service").notes() == []
+
+
+def test_batching_parameters_without_batching_are_an_error_as_in_tf_serving():
+    with pytest.raises(ServingError, match="without setting --enable_batching"):
+        options("--batching_parameters_file=b.txt")
     assert options("--enable_batching", "--batching_parameters_file=b.txt").notes() == []
 
 

@@ -147,6 +147,18 @@ def test_models_are_told_with_versions_states_labels_and_fields(registry):
     assert {"serving_default", "nbest", "explain", "score"} <= set(one["signatures"])
 
 
+def test_a_reload_while_the_models_are_told_is_no_error(registry, base_path, monkeypatch):
+    real = registry.status
+
+    def status(name):
+        registry.replace([ConfiguredModel("tiny", base_path)])
+        return real(name)
+
+    monkeypatch.setattr(registry, "status", status)
+    models = told(Page(registry), "/page/models.json")["models"]
+    assert [model["name"] for model in models] == ["tiny", "gone"]
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"inputs": []}', "[" * 60_000, "\ud800"])
 def test_a_description_that_cannot_be_read_is_none(registry, base_path, text):
     folder = base_path / "1"

@@ -79,6 +79,24 @@ def test_the_old_version_stays_until_its_last_request_is_done(registry_of, push,
     assert caplog.messages == ["Unloaded tiny version 1"]
 
 
+def test_a_version_that_comes_back_outlives_the_requests_of_its_first_time(
+    registry_of, push, tmp_path
+):
+    settings = AnswerSettings()
+    registry = registry_of(answers=settings)
+    push(1)
+    registry.poll()
+    with registry.lease("tiny"):
+        push(2)
+        registry.poll()
+        shutil.rmtree(tmp_path / "tiny" / "2")
+        registry.poll()
+        assert states(registry)[1] == (State.AVAILABLE, Code.OK)
+    assert states(registry)[1] == (State.AVAILABLE, Code.OK)
+    assert answer(registry) == "1:A"
+    assert f'model_path="{tmp_path / "tiny" / "1"}"'.encode() in settings.metrics.page()
+
+
 def test_metrics_do_not_grow_with_every_push(registry_of, push, tmp_path):
     settings = AnswerSettings()
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 import pytest
 from google.protobuf import text_format
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tensorflow_serving.apis import model_management_pb2, model_service_pb2_grpc
 from tensorflow_serving.config import model_server_config_pb2
 
@@ -90,6 +91,16 @@ def test_a_new_base_path_is_served_from_even_under_the_same_number(server_of, pa
     assert answer(server, "m") == "3:HI"
 
 
+def test_a_server_of_nothing_is_not_healthy(server_of, paths):
+    server = server_of(config(("one", paths / "one", [1], {})))
+    states = health_pb2.HealthCheckResponse
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check
+        assert check(health_pb2.HealthCheckRequest(), timeout=10).status == states.SERVING
+        reload(server, config())
+        assert check(health_pb2.HealthCheckRequest(), timeout=10).status == states.NOT_SERVING
+
+
 def test_labels_move_to_served_versions_only(server_of, paths):
     def labelled(versions, **labels):
         return config(("m", paths / "one", versions, labels))
@@ -148,6 +159,24 @@ def test_a_changed_file_is_noticed_and_a_broken_one_changes_nothing(server_of, p
     text_format.Parse(text, model_server_config_pb2.ModelServerConfig())
     file.write_text(text)
     _until(lambda: answer(server, "one") == "2:HI")
+
+
+def test_a_file_that_changes_during_the_first_load_holds(server_of, paths, monkeypatch):
+    from pairloom.serving.server import saved_model
+
+    class Slow(saved_model.LoadedModel):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            file.write_text(then)
+
+    monkeypatch.setattr(saved_model, "LoadedModel", Slow)
+    file, then = paths / "models.config", config(("one", paths / "one", [2], {}))
+    first = config(("one", paths / "one", [1], {}))
+    server = server_of(first, model_config_file_poll_wait_seconds=0.1)
+    _until(lambda: answer(server, "one") == "2:HI")
+    then = "broken"
+    server = server_of(first, model_config_file_poll_wait_seconds=0.1)
+    assert answer(server, "one") == "1:HI"
 
 
 def _until(true):

@@ -219,9 +219,9 @@ except ServingError as error:
 def program():
     started = []
 
-    def run(*flags):
+    def run(*flags, before=""):
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *flags],
+            [sys.executable, "-c", before + PROGRAM, *flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -291,6 +291,37 @@ def test_sigterm_finishes_the_requests_under_way(program, base_path):
         "Unloaded tiny version 1",
     ]
     assert errors == "--num_load_threads is accepted and has no effect here.\n"
+
+
+def test_sigterm_during_the_first_load_ends_before_the_next_model(
+    program, base_path, saved_models, tmp_path
+):
+    slow = """
+import time
+from pairloom.serving.server import saved_model
+class Slow(saved_model.LoadedModel):
+    def __init__(self, folder, *settings):
+        print("loading", folder.parent.name, flush=True)
+        time.sleep(1)
+        super().__init__(folder, *settings)
+saved_model.LoadedModel = Slow
+"""
+    shutil.copytree(saved_models[2], tmp_path / "second" / "2")
+    models = " ".join(
+        f'config {{ name: "{path.name}" base_path: "{path}" model_platform: "tensorflow" }}'
+        for path in (base_path, tmp_path / "second")
+    )
+    (tmp_path / "models.config").write_text(f"model_config_list {{ {models} }}")
+    flags = f"--model_config_file={tmp_path / 'models.config'}", "--port=0", "--rest_api_port=0"
+    process = program(*flags, before=slow)
+    assert process.stdout.readline() == "loading tiny\n"
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert output.splitlines() == [
+        "Stopping: nothing was served yet.",
+        "Unloaded tiny version 1",
+    ]
 
 
 def test_a_port_in_use_is_one_sentence_said_before_tensorflow_is_imported(program, base_path):

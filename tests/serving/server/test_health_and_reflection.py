@@ -1,0 +1,96 @@
+"""A stop waits for requests, and for nothing that would never end."""
+
+import queue
+import threading
+import time
+
+import grpc
+import numpy as np
+import pytest
+import tensorflow as tf
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
+
+from pairloom.serving.server.health_and_reflection import OpenStreams
+
+# A second or two of work for the `slow` signature.
+STEPS = 150_000
+
+
+@pytest.fixture
+def channel_to():
+    channels = []
+
+    def connect(server):
+        channels.append(grpc.insecure_channel(f"127.0.0.1:{server.port}"))
+        return channels[-1]
+
+    yield connect
+    for channel in channels:
+        channel.close()
+
+
+def test_open_streams_do_not_hold_up_a_stop_and_a_request_does(start_server, base_path, channel_to):
+    server = start_server(base_path)
+    channel = channel_to(server)
+    watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+    heard = [next(watch).status]
+    # A client that keeps its side open.
+    questions: queue.Queue = queue.Queue()
+    questions.put(reflection_pb2.ServerReflectionRequest(list_services=""))
+    info = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo
+    answers = info(iter(questions.get, None))
+    assert next(answers).list_services_response.service
+
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "tiny"
+    request.model_spec.signature_name = "slow"
+    request.inputs["steps"].CopyFrom(tf.make_tensor_proto(np.int64(STEPS)))
+    predict = prediction_service_pb2_grpc.PredictionServiceStub(channel).Predict
+    under_way = predict.future(request, timeout=60)
+    time.sleep(0.2)
+    assert not under_way.done(), "The request ended before the stop; make it slower."
+    started = time.monotonic()
+    server.stop()
+    assert time.monotonic() - started < 5
+    total = tf.make_ndarray(under_way.result(10).outputs["total"])
+    assert total == STEPS * (STEPS - 1) // 2
+    with pytest.raises(grpc.RpcError):
+        heard.extend(answer.status for answer in watch)
+    states = health_pb2.HealthCheckResponse
+    assert heard == [states.SERVING, states.NOT_SERVING]
+    with pytest.raises(grpc.RpcError):
+        next(answers)
+    questions.put(None)
+
+
+def test_a_stop_has_one_deadline_for_everything(start_server, base_path):
+    server = start_server(base_path, model_config_file_poll_wait_seconds=0.1)
+    with server._registry._polling:  # As if a version were being loaded all the time.
+        time.sleep(0.3)
+        started = time.monotonic()
+        server.stop(1.5)
+        assert 1 < time.monotonic() - started < 2.5
+
+
+def test_a_stream_that_begins_too_late_is_ended():
+    class Context:
+        def __init__(self, alive=True):
+            self.alive = alive
+            self.cancelled = threading.Event()
+
+        def add_callback(self, callback):
+            return self.alive
+
+        def cancel(self):
+            self.cancelled.set()
+
+    early, late, gone = Context(), Context(), Context(alive=False)
+    streams = OpenStreams()
+    streams.add(early)
+    streams.add(gone)
+    streams.end()
+    streams.add(late)
+    assert early.cancelled.is_set() and late.cancelled.is_set()
+    assert not gone.cancelled.is_set()
