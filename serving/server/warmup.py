@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Endpoint, LoadedModel
-from pairloom.serving.server.tensors import array_from_proto
+from pairloom.serving.server.tensors import arrays_from_protos
 from pairloom.serving.warmup_requests import (
     MOST_REQUESTS,
     WARMUP_FILE,
@@ -108,7 +108,7 @@ def _call(model: LoadedModel, log: Any) -> None:
     request = log.predict_log.request
     signature = request.model_spec.signature_name or DEFAULT_SIGNATURE
     try:
-        inputs = {name: array_from_proto(proto) for name, proto in request.inputs.items()}
+        inputs = arrays_from_protos(request.inputs)
     except ValueError as error:
         raise invalid(f"tensor parsing error: {error}") from None
     model.run(signature, inputs, list(request.output_filter), timeout=_OWN_SECONDS)
