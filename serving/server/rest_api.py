@@ -23,6 +23,7 @@ from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.http_body import TooLarge
 from pairloom.serving.server.json_examples import (
     examples_from_json,
     json_from_classes,
@@ -86,7 +87,8 @@ class Answer:
 def error_answer(error: RequestError) -> Answer:
     """An error as TF Serving writes it: `{"error": "..."}`."""
     body = json.dumps({"error": error.message}, ensure_ascii=False, indent=1)
-    return Answer(_HTTP.get(error.code, 500), body.encode("utf-8", "replace"))
+    status = 413 if isinstance(error, TooLarge) else _HTTP.get(error.code, 500)
+    return Answer(status, body.encode("utf-8", "replace"))
 
 
 class RestApi:
@@ -121,7 +123,7 @@ class RestApi:
         self,
         method: str,
         path: str,
-        body: bytes = b"",
+        read: Callable[[], bytes] = bytes,
         headers: Mapping[str, str] | Message = MappingProxyType({}),
         active: Callable[[], bool] = lambda: True,
     ) -> Answer:
@@ -130,15 +132,18 @@ class RestApi:
         Args:
             method: `GET` or `POST`.
             path: The URL's path.
-            body: What was sent.
+            read: Reads the body, or raises `RequestError`; not called for who may not ask.
             headers: By name; the names' case must not matter.
             active: Says whether the client is still there.
         """
         call = Call.within(self._timeout, active, request_id(headers.get("X-Request-Id")))
         mark = (("X-Request-Id", call.id),)
         try:
-            if self._token and not (self._page is not None and self._page.is_open(path)):
+            if self._page is not None and self._page.is_open(path) and method in ("GET", "HEAD"):
+                return self._page.handle(method, path)
+            if self._token:
                 self._check_token(method, path, headers.get("Authorization"), call)
+            body = read()
             if method == "GET" and self._metrics_path and path == self._metrics_path:
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             if self._page is not None and not path.lower().startswith("/v1/"):

@@ -11,8 +11,12 @@ from contextlib import ExitStack
 
 import pytest
 
+from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.http_front import HttpFront, _Handler
-from pairloom.serving.server.rest_api import Answer
+from pairloom.serving.server.rest_api import Answer, error_answer
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Echo:
@@ -22,9 +26,15 @@ class Echo:
         self.entered = threading.Event()
         self.go_on = threading.Event()
 
-    def handle(self, method, path, body, headers, active):
+    def handle(self, method, path, read, headers, active):
         if path == "/fail":
             raise KeyError("a bug")
+        if path == "/refuse":
+            return Answer(401, b"{}")
+        try:
+            body = read()
+        except RequestError as error:
+            return error_answer(error)
         if path == "/wait":
             self.entered.set()
             self.go_on.wait(10)
@@ -81,6 +91,33 @@ def test_curls_expect_header_gets_its_go_ahead_at_once(front):
         assert b"200" in connection.recv(4096)
 
 
+@pytest.mark.parametrize("expect", [b"", b"Expect: 100-continue\r\n"])
+@pytest.mark.parametrize("kind", [b"Content-Length: 50\r\n\r\n", CHUNKED])
+def test_a_body_that_is_not_wanted_is_not_waited_for(front, expect, kind):
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        connection.sendall(b"POST /refuse HTTP/1.1\r\n" + expect + kind)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 401") and b"Connection: close" in answer
+
+
+def test_who_sends_a_body_that_is_not_wanted_still_reads_why(front):
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        connection.sendall(b"POST /refuse HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 401")
+        # Closed at once, the connection would break under these.
+        for _ in range(20):
+            connection.sendall(b"x" * 10_000)
+            time.sleep(0.01)
+        assert connection.recv(1) == b""
+
+
+def test_a_refusal_without_a_body_leaves_the_connection(connection):
+    for _ in range(2):
+        connection.request("GET", "/refuse")
+        response = connection.getresponse()
+        assert response.status == 401 and response.read() and not response.will_close
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -111,8 +148,9 @@ def test_malformed_http_is_refused_and_the_server_lives(front, connection, head)
     assert connection.getresponse().status == 200
 
 
-def test_a_client_that_leaves_in_mid_body_harms_nobody(front, connection):
-    assert raw(front, b"POST / HTTP/1.1\r\nContent-Length: 50\r\n\r\nonly this") == b""
+@pytest.mark.parametrize("body", [b"Content-Length: 50\r\n\r\nonly", CHUNKED + b"5\r\nonly"])
+def test_a_client_that_leaves_in_mid_body_harms_nobody(front, connection, body):
+    assert raw(front, b"POST / HTTP/1.1\r\n" + body).startswith(b"HTTP/1.1 499")
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
 
