@@ -20,6 +20,8 @@ from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
 
 logger = logging.getLogger("pairloom.serving")
 
+# Linux alone has it; elsewhere POLLHUP says as much.
+_POLLRDHUP = getattr(select, "POLLRDHUP", 0)
 # How long a client may go on sending a body that is not wanted.
 _LINGER_SECONDS = 1.0
 
@@ -241,9 +243,13 @@ class _Handler(BaseHTTPRequestHandler):
                     break
 
     def _active(self) -> bool:
-        """Whether the client is still there. One that only sends no more may still read."""
+        """Whether the client is still there.
+
+        One that has closed looks like one that only sends no more and still reads; there are many
+        of the former, and hardly any of the latter.
+        """
         poll = select.poll()
-        poll.register(self.connection, select.POLLERR | select.POLLHUP)
+        poll.register(self.connection, select.POLLERR | select.POLLHUP | _POLLRDHUP)
         return not poll.poll(0)
 
     def _send(self, answer: Answer) -> None:

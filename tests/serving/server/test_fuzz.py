@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import logging
 import socket
 import time
 
@@ -260,6 +261,31 @@ def test_a_cancelled_request_frees_its_thread(start_server, base_path):
         with Client(f"127.0.0.1:{server.port}", "tiny", timeout=15) as client:
             assert client.predict(["hi"])[0].text == "1:HI"
         assert time.monotonic() - started < 6
+
+
+def test_a_rest_client_that_has_gone_before_its_turn_is_not_computed(
+    start_server, base_path, caplog
+):
+    caplog.set_level(logging.INFO, "pairloom.serving.requests")
+    server = start_server(base_path, grpc_max_threads=1, log_format="json")
+    # Both would go on to their deadlines.
+    body = json.dumps({"signature_name": "slow", "inputs": 10**12})
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name, request.model_spec.signature_name = "tiny", "slow"
+    request.inputs["steps"].CopyFrom(tf.make_tensor_proto(np.int64(10**12)))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        first = channel.unary_unary(METHOD).future(request.SerializeToString(), timeout=3)
+        time.sleep(0.5)
+        second = http.client.HTTPConnection("127.0.0.1", server.rest_port, timeout=20)
+        second.request("POST", "/v1/models/tiny:predict", body)
+        time.sleep(0.5)
+        second.close()
+        assert first.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    until = time.monotonic() + 5
+    while len(caplog.records) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    ended = {one.details["entrypoint"]: one.details["status"] for one in caplog.records}
+    assert ended == {"GRPC": "DEADLINE_EXCEEDED", "REST": "CANCELLED"}
 
 
 def test_a_text_has_a_limit_of_its_own(start_server, base_path):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import socket
+import struct
 import threading
 import time
 from contextlib import ExitStack
@@ -242,15 +243,48 @@ def test_a_kept_connection_is_told_of_the_drain(front, connection):
     assert connection.getresponse().status == 503
 
 
-def test_who_half_closes_or_has_a_high_descriptor_is_still_there(front):
-    active = []
-    front.api.handle = lambda *args: active.append(args[-1]()) or Answer(200, b"{}")
+def stay(connection):
+    pass
+
+
+def half_close(connection):
+    connection.shutdown(socket.SHUT_WR)
+
+
+def reset(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+@pytest.mark.parametrize("descriptors", [0, 1100])
+@pytest.mark.parametrize(
+    ("then", "there"),
+    [(stay, True), (socket.socket.close, False), (half_close, False), (reset, False)],
+    ids=["stay", "close", "half-close", "reset"],
+)
+def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
+    seen = []
+
+    def handle(method, path, read, headers, active):
+        front.api.go_on.wait(10)
+        until = time.monotonic() + (0.2 if there else 5)
+        while active() and time.monotonic() < until:
+            time.sleep(0.01)
+        seen.append(active())
+        front.api.entered.set()
+        return Answer(200, b"{}")
+
+    front.api.handle = handle
     with ExitStack() as files:
-        for _ in range(1100):
+        for _ in range(descriptors):
             files.enter_context(open(os.devnull))
-        raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-    raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-    assert active == [True, True]
+        connection = socket.create_connection(("127.0.0.1", front.port), timeout=10)
+        with connection:
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            then(connection)
+            front.api.go_on.set()
+            assert front.api.entered.wait(10)
+    assert seen == [there]
 
 
 @pytest.fixture
