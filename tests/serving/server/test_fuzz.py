@@ -129,11 +129,13 @@ def test_any_bytes(channel, changes, cut, more):
             predict_pb2.PredictRequest.FromString(body)
 
 
+# Half characters too, which JSON can say and no field of a message can hold.
+TEXTS = st.text(max_size=8) | st.text("a\u00e9\ud800\udcff", max_size=4)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["source", "b64", "x"]), inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["source", "b64", "x"]) | TEXTS, inner, max_size=2)
     ),
     max_leaves=8,
 )
@@ -156,6 +158,24 @@ def test_any_json(shared_server, document, method):
     connection.close()
     assert response.status in (200, 400, 404, 501)
     assert ("error" in answer) == (response.status != 200)
+
+
+@given(
+    examples=st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), min_size=1, max_size=2),
+    signature=TEXTS,
+    raw=st.booleans(),
+    method=st.sampled_from(["classify", "regress"]),
+)
+@FUZZ
+def test_any_examples(shared_server, examples, signature, raw, method):
+    document = {"examples": examples, "signature_name": signature}
+    body = json.dumps(document, ensure_ascii=not raw).encode("utf-8", "surrogatepass")
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+    connection.request("POST", f"/v1/models/tiny:{method}", body)
+    response = connection.getresponse()
+    assert json.loads(response.read())["error"]
+    connection.close()
+    assert response.status in (400, 501)
 
 
 @given(
