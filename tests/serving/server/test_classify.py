@@ -108,10 +108,22 @@ def test_several_at_once(stub):
     assert second.classification_result.classifications[0].classes[0].label == "3.0"
 
 
+def test_the_default_signature_is_asked_once_by_whatever_name(stub):
+    request = inference_pb2.MultiInferenceRequest()
+    for signature in ("", "serving_default"):
+        task = request.tasks.add(method_name=REGRESS)
+        task.model_spec.name, task.model_spec.signature_name = "half", signature
+    example = request.input.example_list.examples.add()
+    example.features.feature["x"].float_list.value.append(2.0)
+    with pytest.raises(grpc.RpcError, match="Duplicate evaluation of signature: serving_default"):
+        stub.MultiInference(request, timeout=10)
+
+
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (fill(regression_pb2.RegressionRequest(), 1.0, signature="classes"), "method_name to be"),
+        (fill(regression_pb2.RegressionRequest(), 1.0, signature="classes"), "one output Tensor"),
+        (fill(regression_pb2.RegressionRequest(), 1.0, signature="predict"), "No regression"),
         (fill(regression_pb2.RegressionRequest(), 1.0, signature="no"), "No signature was found"),
         (fill(regression_pb2.RegressionRequest()), "Input is empty"),
         (regression_pb2.RegressionRequest(), "Missing ModelSpec"),

@@ -158,7 +158,7 @@ def test_metadata_reads_as_from_tf_serving(ask):
         ("tiny:predict", b"[" * 100_000, 400, "JSON Parse error: "),
         ("tiny:predict", b"[1]", 400, "JSON Value: [1] Is not object"),
         ("tiny:regress", {}, 400, "key 'examples' is expected"),
-        ("tiny:regress", {"examples": [{}]}, 501, "use Predict"),
+        ("tiny:regress", {"examples": [{}]}, 400, "use Predict"),
         ("tiny:translate", {}, 400, "Malformed request: POST /v1/models/tiny:translate"),
     ],
 )
