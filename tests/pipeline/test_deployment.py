@@ -206,6 +206,15 @@ def volume_claims(files):
     return [claim["claimName"] for claim in claims if claim]
 
 
+def test_a_server_goes_as_slowly_on_one_machine_as_in_a_cluster(files):
+    pod = yaml.safe_load(files["kubernetes/deployment.yaml"])["spec"]["template"]["spec"]
+    service = yaml.safe_load(files["compose.yaml"])["services"]["tfserving"]
+    seconds = pod["terminationGracePeriodSeconds"]
+    assert service["stop_grace_period"] == f"{seconds}s"
+    # TF Serving answers all that time anyhow: a preStop would only be part of it.
+    assert "lifecycle" not in pod["containers"][0]
+
+
 def test_models_come_from_a_claim_that_is_made():
     files = files_of()
     [loader] = of_kind(files, "Pod")
