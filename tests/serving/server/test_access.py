@@ -103,7 +103,7 @@ def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_p
     refused = [(note["entrypoint"], note["api"], note["status"]) for note in notes]
     assert refused == [
         ("GRPC", "Predict", "UNAUTHENTICATED"),
-        ("REST", "GET /v1/models/tiny", "UNAUTHENTICATED"),
+        ("REST", "GetModelStatus", "UNAUTHENTICATED"),
     ]
     request = urllib.request.Request(
         f"{base}/monitoring/prometheus/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
