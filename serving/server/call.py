@@ -48,10 +48,12 @@ class Call:
         return call
 
     def arrived(self, seconds: float | None) -> None:
-        """The whole request is there: from now on its time counts, `seconds` or None for no limit."""
+        """The whole request is there: from now on its time counts; None: no limit."""
         self.since = time.monotonic()
-        limited = seconds is not None and seconds < _NO_LIMIT
-        self.deadline = self.since + seconds if limited and seconds is not None else None
+        if seconds is None or seconds >= _NO_LIMIT:
+            self.deadline = None
+        else:
+            self.deadline = self.since + seconds
 
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None: no limit."""

@@ -284,7 +284,7 @@ def lossless_float(value: int | float, dtype: int) -> float:
 
 
 def string_bytes(value: str) -> bytes:
-    """A JSON string as `parse_body` gave it, as the bytes that came; half a character is an error."""
+    """A string that `parse_body` gave, as the bytes that came; half a character is an error."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

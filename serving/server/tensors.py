@@ -44,7 +44,7 @@ def arrays_from_protos(protos: Mapping[str, tensor_pb2.TensorProto]) -> dict[str
     """Reads a request's tensors.
 
     Raises:
-        ValueError: As `array_from_proto`, with the tensor's name; or what is to be filled up is too large.
+        ValueError: As `array_from_proto`, with the tensor's name; or too much is to be filled up.
     """
     arrays = {}
     filled = 0
@@ -52,8 +52,9 @@ def arrays_from_protos(protos: Mapping[str, tensor_pb2.TensorProto]) -> dict[str
         try:
             filled += _filled_bytes(proto)
             if filled > MAX_FILLED_BYTES:
+                shape = list(_shape(proto))
                 raise ValueError(
-                    f"to fill the shape {list(_shape(proto))} up takes over {MAX_FILLED_BYTES} bytes"
+                    f"to fill the shape {shape} up takes over {MAX_FILLED_BYTES} bytes"
                 )
             arrays[name] = array_from_proto(proto)
         except ValueError as error:

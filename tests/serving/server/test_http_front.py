@@ -16,7 +16,6 @@ from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.http_front import HttpFront, _Handler
 from pairloom.serving.server.rest_api import Answer, error_answer
 
-
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
