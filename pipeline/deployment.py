@@ -18,6 +18,8 @@ from pairloom.serving.ops import IMAGE
 
 # Hypotheses that a batch carries; see templates/batching.config.
 _ROWS = 128
+# What `pairloom predict` and the page send at once, which a server must take.
+_SMALLEST_BATCH = 8
 _CONFIGS = ("models.config", "batching.config", "monitoring.config")
 _MANIFESTS = ("config", "deployment", "service", "autoscaler", "disruption-budget")
 
@@ -152,8 +154,11 @@ def object_name(name: str) -> str:
 
 
 def batch_size(beam: int) -> int:
-    """The largest power of two of which `beam` hypotheses each are no more than a batch's rows."""
-    return 1 << max(_ROWS // beam, 1).bit_length() - 1
+    """The largest power of two of which `beam` hypotheses each are no more than a batch's rows.
+
+    At least what our own clients send at once.
+    """
+    return 1 << max(_ROWS // beam, _SMALLEST_BATCH).bit_length() - 1
 
 
 def _configs(deployment: Deployment) -> dict[str, str]:

@@ -4,6 +4,7 @@ It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction 
 """
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -278,12 +279,18 @@ class Client:
                 f"{self.address} does not serve{version} model {self.model!r}: {details}. "
                 + _how_to_choose(error)
             )
+        if code == grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
+            return ServerUnavailable(f"{self.address} has too much to do: {details}.")
+        if most := _TOO_MANY_ROWS.search(details):
+            return BadRequest(f"{details}: send at most {most[1]} texts at once.")
         if code in _CLIENTS_FAULT:
             return BadRequest(details)
         return ClientError(f"{self.address} failed ({code.name}): {details}")
 
 
 _STATES = {10: "START", 20: "LOADING", 30: "AVAILABLE", 40: "UNLOADING", 50: "END"}
+# A server that batches takes no request that is larger than a batch.
+_TOO_MANY_ROWS = re.compile(r"larger than maximum input batch size (\d+)")
 _CLIENTS_FAULT = (
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.FAILED_PRECONDITION,

@@ -13,8 +13,9 @@ from pairloom.pipeline.errors import UserError
 if TYPE_CHECKING:
     from pairloom.serving.client import Client
 
-# A request of thousands of lines would meet the timeout before its first answer came back.
-BATCH = 64
+# A server with batching takes no more than its max_batch_size at once, and `pairloom deploy` writes
+# no smaller one. Few at once also means that the first answers come soon.
+BATCH = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,6 +28,7 @@ function chosen() {
   return { model, available, versions: [first, second].filter(Boolean) };
 }
 
+/** Draws what is chosen; false if another choice was made, and drawn, meanwhile. */
 async function draw() {
   const { model, available, versions } = chosen();
   const [first, second] = versions;
@@ -46,8 +47,11 @@ async function draw() {
   at("about").hidden = !model?.versions.length;
   at("about").open ||= Boolean(model && !first);
   at("versions").replaceChildren(makeVersions(model?.versions ?? [], runs[model?.name] ?? {}));
-  await openView(model, first);
-  drawPanes(model, versions);
+  if (!(await openView(model, first))) return false;
+  // With the same form another version may have been chosen meanwhile.
+  const now = chosen();
+  drawPanes(now.model, now.versions);
+  return true;
 }
 
 function drawNotice(model, first) {
@@ -65,22 +69,33 @@ function showNotice(text) {
   at("notice").hidden = !text;
 }
 
-/** The form of the chosen version; it is made anew only when that needs another one. */
+/**
+ * The form of the chosen version; it is made anew only when that needs another one.
+ *
+ * @returns Whether it is still the form that is wanted.
+ */
 async function openView(model, version) {
   at("form").hidden = !version;
   const key = JSON.stringify(version ? [model.name, version.description ?? version.version] : null);
-  if (key === viewKey) return;
+  if (key === viewKey) return true;
   viewKey = key;
   view = null;
   at("inputs").replaceChildren();
-  if (!version) return;
+  if (!version) return true;
   const fields = [...(version.description?.inputs ?? []), version.description?.output];
   const known = fields.every((field) => served.kinds.includes(field?.kind));
   const open = known ? openPair : openJson;
-  const opened = await open({ model: model.name, version, saved: state.inputs });
-  if (key !== viewKey) return;
-  view = opened;
+  try {
+    const opened = await open({ model: model.name, version, saved: state.inputs });
+    if (key !== viewKey) return false;
+    view = opened;
+  } catch (error) {
+    if (key !== viewKey) return false;
+    viewKey = "";
+    throw error;
+  }
   at("inputs").replaceChildren(...view.elements);
+  return true;
 }
 
 /** A pane for each version: kept, with its answer, as long as the version stays the same. */
@@ -158,11 +173,10 @@ async function choose(change) {
   if (asking && view?.request() && (view === before || !view.waits)) await send();
 }
 
-/** Draws, or tells why not. */
+/** Draws, or tells why not; false if there is nothing to go on with. */
 async function redraw() {
   try {
-    await draw();
-    return true;
+    return await draw();
   } catch (error) {
     showNotice(error.message);
     return false;

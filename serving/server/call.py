@@ -23,6 +23,7 @@ class Call:
         version: Its version, once it is known; so too the rest.
         signature: Its signature.
         rows: How many inputs the request has.
+        since: Monotonic time from which it is measured.
     """
 
     deadline: float | None = None
@@ -33,15 +34,24 @@ class Call:
     version: int = 0
     signature: str = ""
     rows: int = 0
+    since: float = dataclasses.field(default_factory=time.monotonic)
 
     @classmethod
     def within(
         cls, seconds: float | None, active: Callable[[], bool] = lambda: True, id: str = ""
     ) -> "Call":
         """A call that must be answered within `seconds`; None: no limit."""
+        call = cls(active=active, id=id)
+        call.arrived(seconds)
+        return call
+
+    def arrived(self, seconds: float | None) -> None:
+        """The whole request is there: from now on its time counts; None: no limit."""
+        self.since = time.monotonic()
         if seconds is None or seconds >= _NO_LIMIT:
-            return cls(None, active, id)
-        return cls(time.monotonic() + seconds, active, id)
+            self.deadline = None
+        else:
+            self.deadline = self.since + seconds
 
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None: no limit."""

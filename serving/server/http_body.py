@@ -17,6 +17,11 @@ class TooLarge(RequestError):
         super().__init__(Code.INVALID_ARGUMENT, f"The request body is over {limit} bytes.")
 
 
+def has_body(headers: Message) -> bool:
+    """Whether something may follow the headers, clear or not."""
+    return "Transfer-Encoding" in headers or headers.get_all("Content-Length", ["0"]) != ["0"]
+
+
 def read_body(headers: Message, file: BufferedIOBase, limit: int) -> bytes:
     """Reads the body that the headers announce.
 

@@ -1,4 +1,4 @@
-"""A plain HTTP/1.1 server in front of the REST API: reads a body, writes an answer, drains."""
+"""A plain HTTP/1.1 server in front of the REST API: reads bodies, writes answers, drains."""
 
 import io
 import logging
@@ -12,13 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 from pairloom.serving.server.connections import Connections
-from pairloom.serving.server.errors import Code, PortInUse, RequestError, invalid
-from pairloom.serving.server.http_body import TooLarge, read_body
+from pairloom.serving.server.errors import Code, PortInUse, RequestError
+from pairloom.serving.server.http_body import has_body, read_body
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
 
 logger = logging.getLogger("pairloom.serving")
+
+# Linux alone has it; elsewhere POLLHUP says as much.
+_POLLRDHUP = getattr(select, "POLLRDHUP", 0)
+# How long a client may go on sending a body that is not wanted.
+_LINGER_SECONDS = 1.0
 
 
 class HttpFront(ThreadingHTTPServer):
@@ -160,6 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         self._patience.renew()
+        self._must_go_ahead = False
         super().handle_one_request()
 
     def version_string(self) -> str:
@@ -177,49 +183,73 @@ class _Handler(BaseHTTPRequestHandler):
     do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = lambda self: self._answer(self.command)
 
     def handle_expect_100(self) -> bool:
-        going_on = super().handle_expect_100()
-        self.wfile.flush()
-        return going_on
+        # The body may not be wanted: `_read` asks for it.
+        self._must_go_ahead = True
+        return True
 
     def _answer(self, method: str) -> None:
+        self._unread = has_body(self.headers)
         self.server.count(1)
         try:
             try:
-                body = read_body(self.headers, self.rfile, self.server.max_body)
-                if not self.server.connections.begin(self.connection):
-                    raise ConnectionError("Closed for another connection.")
-                if self.server.draining:
-                    raise RequestError(Code.UNAVAILABLE, "The server is stopping.")
                 answer = self.server.api.handle(
-                    method, self._path(), body, self.headers, self._active
+                    method, self._path(), self._read, self.headers, self._active
                 )
-            except TooLarge as error:
-                answer = Answer(413, error_answer(error).body)
-                self.close_connection = True
-            except RequestError as error:
-                answer = error_answer(error)
-                self.close_connection = True
-            except (TimeoutError, ConnectionError):
-                raise
             except Exception:
                 logger.exception("A REST request failed in the server.")
                 failure = RequestError(Code.INTERNAL, "The server failed; its log says why.")
                 answer = error_answer(failure)
+            self.close_connection = self.close_connection or self._unread
             self._send(answer)
         finally:
             self.server.connections.end(self.connection)
             self.server.count(-1)
+        if self._unread:
+            self._leave()
 
     def _path(self) -> str:
         try:
             return urlsplit(self.path).path
         except ValueError:
-            raise invalid(f"Malformed request: {self.path}") from None
+            return self.path
+
+    def _read(self) -> bytes:
+        """Reads the body, for which the API asks when it has looked at the head."""
+        try:
+            if self._must_go_ahead:
+                self.send_response_only(100)
+                self.end_headers()
+                self.wfile.flush()
+            body = read_body(self.headers, self.rfile, self.server.max_body)
+        except TimeoutError:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "The client sends too slowly.") from None
+        except ConnectionError:
+            raise RequestError(Code.CANCELLED, "The client left in mid-body.") from None
+        self._unread = False
+        if not self.server.connections.begin(self.connection):
+            raise RequestError(Code.UNAVAILABLE, "Closed for another connection.")
+        if self.server.draining:
+            raise RequestError(Code.UNAVAILABLE, "The server is stopping.")
+        return body
+
+    def _leave(self) -> None:
+        """Ends the connection; to close on what was not read would take the answer back."""
+        until = time.monotonic() + _LINGER_SECONDS
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            while (left := until - time.monotonic()) > 0:
+                self.connection.settimeout(left)
+                if not self.connection.recv(65536):
+                    break
 
     def _active(self) -> bool:
-        """Whether the client is still there. One that only sends no more may still read."""
+        """Whether the client is still there.
+
+        One that has closed looks like one that only sends no more and still reads; there are many
+        of the former, and hardly any of the latter.
+        """
         poll = select.poll()
-        poll.register(self.connection, select.POLLERR | select.POLLHUP)
+        poll.register(self.connection, select.POLLERR | select.POLLHUP | _POLLRDHUP)
         return not poll.poll(0)
 
     def _send(self, answer: Answer) -> None:

@@ -3,10 +3,17 @@
 import json
 from typing import Any
 
+from tensorflow.core.framework import types_pb2
 from tensorflow_serving.apis import classification_pb2, input_pb2, regression_pb2
 
 from pairloom.serving.server.errors import invalid
-from pairloom.serving.server.json_tensors import decode_base64, is_base64
+from pairloom.serving.server.json_tensors import (
+    decode_base64,
+    is_base64,
+    is_unicode,
+    lossless_float,
+    string_bytes,
+)
 
 
 def examples_from_json(document: dict[str, Any]) -> input_pb2.Input:
@@ -44,6 +51,8 @@ def _fill(example: Any, features: Any) -> None:
             f"Example must be JSON object but got JSON Value: {json.dumps(features)[:200]}"
         )
     for name, value in features.items():
+        if not is_unicode(name):
+            raise invalid(f"A feature's name must be UTF-8. Received: {json.dumps(name)[:200]}")
         values = value if isinstance(value, list) else [value]
         feature = example.features.feature[name]
         for one in values:
@@ -53,13 +62,14 @@ def _fill(example: Any, features: Any) -> None:
 def _add(feature: Any, name: str, value: Any) -> None:
     kind = None
     if isinstance(value, str) or is_base64(value):
-        kind, value = "bytes_list", decode_base64(value) if is_base64(value) else value.encode()
+        kind = "bytes_list"
+        value = decode_base64(value) if is_base64(value) else string_bytes(value)
     elif isinstance(value, bool):
         kind = "int64_list"
     elif isinstance(value, int):
         kind = "int64_list" if -(2**63) <= value < 2**63 else None
     elif isinstance(value, float):
-        kind = "float_list"
+        kind, value = "float_list", lossless_float(value, types_pb2.DT_FLOAT)
     if kind is None or feature.WhichOneof("kind") not in (None, kind):
         raise invalid(
             f"Feature {name} must be one text, number or base64 object, or a list of one kind of "

@@ -49,7 +49,14 @@ def parse_body(body: bytes) -> dict[str, Any]:
             f"JSON Value: {_text(document)} not formatted correctly. 'signature_name' key must be "
             "a string value."
         )
+    if not is_unicode(name):
+        raise invalid(f"JSON Parse error: 'signature_name' is not UTF-8: {_text(name)}")
     return document
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a message's fields can hold it: neither bytes that are not UTF-8 nor surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def inputs_from_json(
@@ -239,10 +246,10 @@ def _leaf(value: Any, dtype: int) -> Any:
         if isinstance(value, dict):
             return decode_base64(value)
         if isinstance(value, str):
-            return _string_bytes(value)
+            return string_bytes(value)
     elif dtype in _FLOATS:
         if number:
-            return _float(value, dtype)
+            return lossless_float(value, dtype)
     elif dtype in _INTEGERS:
         low, high, _ = _INTEGERS[dtype]
         if number and isinstance(value, int) and low <= value < high:
@@ -261,7 +268,8 @@ def _leaf(value: Any, dtype: int) -> Any:
     )
 
 
-def _float(value: int | float, dtype: int) -> float:
+def lossless_float(value: int | float, dtype: int) -> float:
+    """A JSON number, if a tensor of that type can hold it."""
     digits, kind = _FLOATS[dtype]
     if isinstance(value, int):
         lossless = abs(value) <= 2**digits - 1
@@ -275,7 +283,8 @@ def _float(value: int | float, dtype: int) -> float:
     return float(value)
 
 
-def _string_bytes(value: str) -> bytes:
+def string_bytes(value: str) -> bytes:
+    """A string that `parse_body` gave, as the bytes that came; half a character is an error."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -40,7 +40,7 @@ class Monitor:
 
     @contextmanager
     def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
-        """Takes the time of what happens inside, and notes how it ended.
+        """Notes how what happens inside ended, and how long after `call.since`.
 
         Args:
             call: The request; by the end it knows which model it asked.
@@ -48,7 +48,6 @@ class Monitor:
             entrypoint: `GRPC` or `REST`.
         """
         call.api = api
-        started = time.monotonic()
         code = Code.OK
         try:
             yield
@@ -59,7 +58,7 @@ class Monitor:
             code = Code.INTERNAL
             raise
         finally:
-            seconds = time.monotonic() - started
+            seconds = time.monotonic() - call.since
             self.metrics.request(self._counted(call.model), api, entrypoint, code, seconds)
             if self._log:
                 logger.info(

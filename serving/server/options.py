@@ -3,6 +3,8 @@
 import argparse
 import dataclasses
 import difflib
+import ipaddress
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -106,12 +108,20 @@ class ServerOptions:
         grpc_arguments(self.grpc_channel_arguments)
 
     def notes(self) -> list[str]:
-        """One sentence for every flag that was given and has no effect."""
+        """One sentence for every flag that was given and has no effect, or less than one thinks."""
         notes = [f"--{flag} is accepted and has no effect here." for flag in self.ineffective]
         if self.ssl_config_file and self.rest_api_port:
             notes.append(
                 "--ssl_config_file protects gRPC; REST stays plain HTTP, as with TF Serving "
                 "(--rest_api_port=0 turns it off)."
+            )
+        plain = "gRPC and REST" if self.rest_api_port else "gRPC"
+        if self.ssl_config_file:
+            plain = "REST" if self.rest_api_port else ""
+        if self.token_file and plain and not is_loopback(self.bind_address):
+            notes.append(
+                f"--token_file: over {plain} the token travels in the clear; gRPC gets TLS by "
+                "--ssl_config_file, and REST belongs behind a proxy that has it."
             )
         return notes
 
@@ -126,9 +136,17 @@ def grpc_arguments(text: str) -> list[tuple[str, int | str]]:
                 "--grpc_channel_arguments must be key=value pairs with commas between them. "
                 f"Received: {part!r}."
             )
-        number = value.lstrip("-").isdigit()
+        number = re.fullmatch("-?[0-9]+", value)
         arguments.append((key, int(value) if number else value))
     return arguments
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def boolean(text: str) -> bool:
@@ -226,7 +244,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     for name, kind in (*_INEFFECTIVE, *_GRANTED):
         _add(group, name, kind, argparse.SUPPRESS)
     for name in _REFUSED:
-        _add(group, name, str, argparse.SUPPRESS)
+        _add(group, name, boolean, argparse.SUPPRESS)
 
 
 def _add(group: argparse._ArgumentGroup, name: str, kind: Callable[[str], Any], text: str) -> None:

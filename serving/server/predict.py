@@ -13,7 +13,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
-from pairloom.serving.server.tensors import array_from_proto, proto_from_array
+from pairloom.serving.server.tensors import arrays_from_protos, proto_from_array
 
 METADATA_FIELD = "signature_def"
 
@@ -37,12 +37,10 @@ def predict(
     spec = request.model_spec
     with registry.lease(**model_choice(spec)) as servable:
         signature = spec.signature_name or DEFAULT_SIGNATURE
-        inputs = {}
-        for name, proto in request.inputs.items():
-            try:
-                inputs[name] = array_from_proto(proto)
-            except ValueError as error:
-                raise invalid(f"tensor parsing error: {name}: {error}") from None
+        try:
+            inputs = arrays_from_protos(request.inputs)
+        except ValueError as error:
+            raise invalid(f"tensor parsing error: {error}") from None
         outputs = servable.run(signature, inputs, list(request.output_filter), call)
         response = predict_pb2.PredictResponse()
         response.model_spec.name = spec.name

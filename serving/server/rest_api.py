@@ -23,6 +23,7 @@ from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.http_body import TooLarge
 from pairloom.serving.server.json_examples import (
     examples_from_json,
     json_from_classes,
@@ -86,7 +87,8 @@ class Answer:
 def error_answer(error: RequestError) -> Answer:
     """An error as TF Serving writes it: `{"error": "..."}`."""
     body = json.dumps({"error": error.message}, ensure_ascii=False, indent=1)
-    return Answer(_HTTP.get(error.code, 500), body.encode("utf-8", "replace"))
+    status = 413 if isinstance(error, TooLarge) else _HTTP.get(error.code, 500)
+    return Answer(status, body.encode("utf-8", "replace"))
 
 
 class RestApi:
@@ -121,7 +123,7 @@ class RestApi:
         self,
         method: str,
         path: str,
-        body: bytes = b"",
+        read: Callable[[], bytes] = bytes,
         headers: Mapping[str, str] | Message = MappingProxyType({}),
         active: Callable[[], bool] = lambda: True,
     ) -> Answer:
@@ -130,22 +132,39 @@ class RestApi:
         Args:
             method: `GET` or `POST`.
             path: The URL's path.
-            body: What was sent.
+            read: Reads the body, or raises `RequestError`; not called for who may not ask.
             headers: By name; the names' case must not matter.
             active: Says whether the client is still there.
         """
-        call = Call.within(self._timeout, active, request_id(headers.get("X-Request-Id")))
-        mark = (("X-Request-Id", call.id),)
+        call = Call(active=active, id=request_id(headers.get("X-Request-Id")))
+        shown = headers.get("Authorization")
         try:
-            if self._token and not (self._page is not None and self._page.is_open(path)):
-                self._check_token(method, path, headers.get("Authorization"), call)
-            if method == "GET" and self._metrics_path and path == self._metrics_path:
-                return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
-            if self._page is not None and not path.lower().startswith("/v1/"):
+            if self._page is not None and self._page.is_open(path) and method in ("GET", "HEAD"):
                 return self._page.handle(method, path)
-            return Answer(200, self._handle(method, path, body, call), headers=mark)
+            if method == "GET" and self._is_metrics(path) and self._may_ask(shown):
+                read()
+                return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
+            match = _match(method, path)
+            call.model = _name(match) if match else ""
+            with self._monitor.watch(call, _api(method, path, match), "REST"):
+                if self._token:
+                    self._token.check(shown)
+                body = read()
+                call.arrived(self._timeout)
+                return self._handle(method, path, match, body, call)
         except RequestError as error:
-            return dataclasses.replace(error_answer(error), headers=mark)
+            return dataclasses.replace(error_answer(error), headers=_mark(call))
+
+    def _is_metrics(self, path: str) -> bool:
+        return bool(self._metrics_path) and path == self._metrics_path
+
+    def _may_ask(self, shown: str | None) -> bool:
+        try:
+            if self._token:
+                self._token.check(shown)
+        except RequestError:
+            return False
+        return True
 
     def turn_away(self, message: str) -> Answer:
         """Counts and answers whoever comes when there is no room."""
@@ -154,32 +173,24 @@ class RestApi:
             raise error
         return error_answer(error)
 
-    def _check_token(self, method: str, path: str, header: str | None, call: Call) -> None:
-        assert self._token is not None
-        try:
-            self._token.check(header)
-        except RequestError:
-            match = _PREDICTION.fullmatch(path) or _INFORMATION.fullmatch(path)
-            call.model = _name(match) if match else ""
-            with self._monitor.watch(call, f"{method} {path[:_LONGEST_PATH]}", "REST"):
-                raise
-
-    def _handle(self, method: str, path: str, body: bytes, call: Call) -> bytes:
+    def _handle(
+        self, method: str, path: str, match: re.Match[str] | None, body: bytes, call: Call
+    ) -> Answer:
         if not path.lower().startswith("/v1/"):
+            if self._page is not None:
+                return self._page.handle(method, path)
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
-        pattern = {"POST": _PREDICTION, "GET": _INFORMATION}.get(method)
-        match = pattern.fullmatch(path) if pattern else None
         if match is None:
             raise invalid(f"Malformed request: {method} {path}")
-        if method == "POST":
-            api = match["method"].capitalize()
-            call.model = _name(match)
-            with self._monitor.watch(call, api, "REST"):
-                return self._infer(api, _model_spec(match), body, call)
         spec = _model_spec(match)
         if not spec.name:
             raise invalid("Missing model name in request.")
-        return self._metadata(spec) if match["metadata"] else self._status(spec)
+        answers = {"GetModelStatus": self._status, "GetModelMetadata": self._metadata}
+        if call.api in answers:
+            document = answers[call.api](spec)
+        else:
+            document = self._infer(call.api, spec, body, call)
+        return Answer(200, document, headers=_mark(call))
 
     def _infer(self, api: str, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
         document = parse_body(body)
@@ -225,6 +236,24 @@ class RestApi:
                 "metadata": {METADATA_FIELD: _as_json(signatures)},
             }
         )
+
+
+def _mark(call: Call) -> tuple[tuple[str, str], ...]:
+    return (("X-Request-Id", call.id),)
+
+
+def _match(method: str, path: str) -> re.Match[str] | None:
+    pattern = {"POST": _PREDICTION, "GET": _INFORMATION}.get(method)
+    return pattern.fullmatch(path) if pattern else None
+
+
+def _api(method: str, path: str, match: re.Match[str] | None) -> str:
+    """What is asked, by the name that it has in gRPC; what has none, as it came."""
+    if match is None:
+        return f"{method} {path[:_LONGEST_PATH]}"
+    if method == "POST":
+        return match["method"].capitalize()
+    return "GetModelMetadata" if match["metadata"] else "GetModelStatus"
 
 
 def _name(match: re.Match[str]) -> str:

@@ -19,11 +19,6 @@ from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.tensors import array_from_proto, dtype_name
 
 DEFAULT_SIGNATURE = "serving_default"
-_METHODS = (
-    "tensorflow/serving/predict",
-    "tensorflow/serving/classify",
-    "tensorflow/serving/regress",
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,12 +175,6 @@ class LoadedModel:
         if definition is None:
             raise RequestError(
                 Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
-            )
-        if definition.method_name not in _METHODS:
-            raise RequestError(
-                Code.INTERNAL,
-                "Expected prediction signature method_name to be one of "
-                f"{{{', '.join(_METHODS)}}}. Was: {definition.method_name}",
             )
         return definition
 

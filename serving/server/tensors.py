@@ -1,6 +1,8 @@
 """TensorProto to array and back, in the fields that TF Serving uses."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from tensorflow.core.framework import tensor_pb2, types_pb2
@@ -23,8 +25,11 @@ _FIELDS = {
 }
 _DTYPES = {np.dtype(kind): dtype for dtype, (kind, _) in _FIELDS.items()}
 
-# A proto of a few bytes may state any shape; its array must not eat the machine.
-MAX_BYTES = 512 * 1024 * 1024
+# A proto of a few bytes may state any shape, and the arrays of a request must not eat the machine:
+# what is filled up may be as much as a message may bring by default.
+MAX_FILLED_BYTES = 64 * 1024 * 1024
+# What TensorFlow keeps for a text besides its bytes.
+_STRING_BYTES = 24
 
 
 def dtype_name(dtype: int) -> str:
@@ -33,6 +38,28 @@ def dtype_name(dtype: int) -> str:
         return types_pb2.DataType.Name(dtype).removeprefix("DT_").lower()
     except ValueError:
         return f"unknown type {dtype}"
+
+
+def arrays_from_protos(protos: Mapping[str, tensor_pb2.TensorProto]) -> dict[str, np.ndarray]:
+    """Reads a request's tensors.
+
+    Raises:
+        ValueError: As `array_from_proto`, with the tensor's name; or too much is to be filled up.
+    """
+    arrays = {}
+    filled = 0
+    for name, proto in protos.items():
+        try:
+            filled += _filled_bytes(proto)
+            if filled > MAX_FILLED_BYTES:
+                shape = list(_shape(proto))
+                raise ValueError(
+                    f"to fill the shape {shape} up takes over {MAX_FILLED_BYTES} bytes"
+                )
+            arrays[name] = array_from_proto(proto)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return arrays
 
 
 def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
@@ -44,24 +71,18 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
     Raises:
         ValueError: The proto contradicts itself, or its type is not supported.
     """
-    if proto.dtype not in _FIELDS:
-        raise ValueError(f"type {dtype_name(proto.dtype)} is not supported")
-    kind, field = _FIELDS[proto.dtype]
-    if proto.tensor_shape.unknown_rank:
-        raise ValueError("the shape has no rank")
-    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
-    if any(size < 0 for size in shape):
-        raise ValueError(f"the shape {list(shape)} has a negative size")
+    kind, field = _kind_and_field(proto)
+    shape = _shape(proto)
     size = math.prod(shape)
-    if size * np.dtype(kind).itemsize > MAX_BYTES:
-        raise ValueError(f"the shape {list(shape)} is over {MAX_BYTES} bytes")
     if proto.tensor_content:
         return _from_content(proto.tensor_content, kind, shape, size)
     values = getattr(proto, field)
     count = len(values)
     if kind is np.object_:
-        array = np.full(size, values[-1] if 0 < count < size else b"", np.object_)
-        array[: min(count, size)] = values[:size]
+        # Not by np.full, which cuts zeros off the end of a text and makes a copy for each element.
+        array = np.empty(size, np.object_)
+        array[:count] = values[:size]
+        array[count:].fill(values[-1] if count else b"")
         return array.reshape(shape)
     if kind is np.float16:
         bits = np.array(values, np.int32).astype(np.uint16).view(np.float16)
@@ -72,6 +93,34 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
     array = np.full(size, bits[-1] if count else 0, kind)
     array[: min(count, size)] = bits[:size]
     return array.reshape(shape)
+
+
+def _kind_and_field(proto: tensor_pb2.TensorProto) -> tuple[Any, str]:
+    if proto.dtype not in _FIELDS:
+        raise ValueError(f"type {dtype_name(proto.dtype)} is not supported")
+    return _FIELDS[proto.dtype]
+
+
+def _shape(proto: tensor_pb2.TensorProto) -> tuple[int, ...]:
+    if proto.tensor_shape.unknown_rank:
+        raise ValueError("the shape has no rank")
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    if any(size < 0 for size in shape):
+        raise ValueError(f"the shape {list(shape)} has a negative size")
+    return shape
+
+
+def _filled_bytes(proto: tensor_pb2.TensorProto) -> int:
+    """The bytes that the proto states and does not bring, TensorFlow's copies of texts included."""
+    if proto.tensor_content:
+        return 0
+    kind, field = _kind_and_field(proto)
+    values = getattr(proto, field)
+    missing = max(0, math.prod(_shape(proto)) - len(values))
+    text = 0
+    if kind is np.object_:
+        text = _STRING_BYTES + (len(values[-1]) if values else 0)
+    return missing * (np.dtype(kind).itemsize + text)
 
 
 def _from_content(content: bytes, kind: type, shape: tuple[int, ...], size: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """First calls are slow (the graph is optimised then): make them before a user does."""
 
+import functools
 import logging
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from google.protobuf.message import DecodeError
+from tensorflow_serving.apis import predict_pb2
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.inference import CLASSIFY, REGRESS, Run, infer
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Endpoint, LoadedModel
-from pairloom.serving.server.tensors import array_from_proto
+from pairloom.serving.server.tensors import arrays_from_protos
 from pairloom.serving.warmup_requests import (
     MOST_REQUESTS,
     WARMUP_FILE,
@@ -26,6 +29,7 @@ _SECONDS = 10.0
 _OWN_SECONDS = 120.0
 # The pipeline's own: no client waits for them, and each costs as much as one that clients call.
 _NOT_FOR_CLIENTS = ("evaluate", "length_bucket")
+_METHODS = {"classify_log": CLASSIFY, "regress_log": REGRESS}
 
 
 def client_signatures(model: LoadedModel) -> list[str]:
@@ -99,19 +103,27 @@ def replay(model: LoadedModel, folder: Path) -> int | None:
 
 def _call(model: LoadedModel, log: Any) -> None:
     kind = log.WhichOneof("log_type")
-    if kind == "session_run_log":
+    run = functools.partial(model.run, timeout=_OWN_SECONDS)
+    if kind == "predict_log":
+        _predict(run, log.predict_log.request)
+    elif kind in _METHODS:
+        request = getattr(log, kind).request
+        infer(model, run, request.model_spec, request.input, _METHODS[kind])
+    elif kind == "multi_inference_log":
+        request = log.multi_inference_log.request
+        for task in request.tasks:
+            infer(model, run, task.model_spec, request.input, task.method_name)
+    elif kind == "session_run_log":
         raise RequestError(Code.UNIMPLEMENTED, f"Unsupported log_type for warmup: {kind}")
-    if kind != "predict_log":
-        # This server answers Predict alone; TF Serving would make the call.
-        logger.debug("Warm-up passes over a %s.", kind)
-        return
-    request = log.predict_log.request
+
+
+def _predict(run: Run, request: predict_pb2.PredictRequest) -> None:
     signature = request.model_spec.signature_name or DEFAULT_SIGNATURE
     try:
-        inputs = {name: array_from_proto(proto) for name, proto in request.inputs.items()}
+        inputs = arrays_from_protos(request.inputs)
     except ValueError as error:
         raise invalid(f"tensor parsing error: {error}") from None
-    model.run(signature, inputs, list(request.output_filter), timeout=_OWN_SECONDS)
+    run(signature, inputs, list(request.output_filter))
 
 
 def _blank(endpoint: Endpoint) -> np.ndarray:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from google.protobuf import text_format
 
+from pairloom.pipeline.commands.predict import BATCH
 from pairloom.pipeline.deployment import Deployment, batch_size, deployment_files, object_name
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import load_recipe
@@ -205,6 +206,15 @@ def volume_claims(files):
     return [claim["claimName"] for claim in claims if claim]
 
 
+def test_a_server_goes_as_slowly_on_one_machine_as_in_a_cluster(files):
+    pod = yaml.safe_load(files["kubernetes/deployment.yaml"])["spec"]["template"]["spec"]
+    service = yaml.safe_load(files["compose.yaml"])["services"]["tfserving"]
+    seconds = pod["terminationGracePeriodSeconds"]
+    assert service["stop_grace_period"] == f"{seconds}s"
+    # TF Serving answers all that time anyhow: a preStop would only be part of it.
+    assert "lifecycle" not in pod["containers"][0]
+
+
 def test_models_come_from_a_claim_that_is_made():
     files = files_of()
     [loader] = of_kind(files, "Pod")
@@ -274,6 +284,6 @@ def test_a_recipe_s_name_becomes_one_that_kubernetes_takes(name, plain):
     assert object_name(name) == plain
 
 
-@pytest.mark.parametrize(("beam", "batch"), [(1, 128), (3, 32), (4, 32), (5, 16), (500, 1)])
+@pytest.mark.parametrize(("beam", "batch"), [(1, 128), (3, 32), (4, 32), (5, 16), (500, 8)])
 def test_a_wider_beam_gets_smaller_batches(beam, batch):
-    assert batch_size(beam) == batch
+    assert batch_size(beam) == batch >= BATCH

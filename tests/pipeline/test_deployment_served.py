@@ -6,9 +6,10 @@ import subprocess
 import pytest
 import yaml
 
-from pairloom.pipeline.deployment import Deployment, deployment_files
+from pairloom.pipeline import cli
+from pairloom.pipeline.deployment import Deployment, batch_size, deployment_files
 from pairloom.pipeline.recipe import load_recipe
-from pairloom.serving.client import Client
+from pairloom.serving.client import BadRequest, Client
 from pairloom.serving.server import ModelServer, add_serve_arguments, options_from_arguments
 
 
@@ -55,6 +56,29 @@ def test_every_model_answers_under_its_name(served, name):
     with Client(f"127.0.0.1:{server.port}", model=name) as client:
         [answer] = client.predict(["tree"])
     assert answer.text == "TREE"
+
+
+@pytest.fixture(scope="module")
+def too_many(served):
+    """One text more than the written config lets into a batch."""
+    beams = [load_recipe(name).search.beam for name in ("cmudict", "multi30k-en-de")]
+    return [f"line {number}" for number in range(batch_size(max(beams)) + 1)]
+
+
+def test_predict_asks_for_more_lines_than_a_batch_holds(served, too_many, capsys):
+    server, _, _ = served
+    address = f"127.0.0.1:{server.port}"
+    assert cli.dispatch(["predict", *too_many, "--address", address, "--model", "cmudict"]) == 0
+    assert capsys.readouterr().out.splitlines() == [line.upper() for line in too_many]
+
+
+def test_a_request_of_more_rows_than_a_batch_holds_is_told_what_to_do(served, too_many):
+    server, _, _ = served
+    with (
+        Client(f"127.0.0.1:{server.port}", model="cmudict") as client,
+        pytest.raises(BadRequest, match=r"Task size .*: send at most .* texts at once"),
+    ):
+        client.predict(too_many)
 
 
 def health(service, port):

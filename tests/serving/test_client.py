@@ -1,5 +1,6 @@
 import socket
 
+import grpc
 import numpy as np
 import pytest
 
@@ -160,6 +161,43 @@ def test_the_port_defaults_to_8500_and_urls_are_refused():
     assert Client("[::1]:9").address == "[::1]:9"
     with pytest.raises(ValueError, match="host:port.*http://localhost:8501"):
         Client("http://localhost:8501")
+
+
+class Refusal(grpc.RpcError):
+    """What gRPC raises for a call that was refused as one of too many, or as too large."""
+
+    def __init__(self, details):
+        self._details = details
+
+    def code(self):
+        return grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    def details(self):
+        return self._details
+
+
+def test_a_server_with_too_much_to_do_is_unavailable_and_the_request_not_bad(monkeypatch):
+    def refusing(details):
+        def call(*_, **__):
+            raise Refusal(details)
+
+        client = Client("127.0.0.1:1")
+        monkeypatch.setattr(client._channel, "unary_unary", lambda *_, **__: call)
+        return client
+
+    with pytest.raises(ServerUnavailable, match="too much to do: Concurrent RPC limit exceeded!"):
+        refusing("Concurrent RPC limit exceeded!").status()
+    with pytest.raises(BadRequest, match="larger than max"):
+        refusing("SERVER: Received message larger than max (9 vs. 4)").status()
+
+
+def test_a_message_over_the_limit_is_a_bad_request(start_server, base_path):
+    server = start_server(base_path, max_message_bytes=1000)
+    with (
+        Client(f"127.0.0.1:{server.port}", "tiny") as client,
+        pytest.raises(BadRequest, match="larger than max"),
+    ):
+        client.predict(source="x" * 2000)
 
 
 def test_every_error_is_a_client_error():

@@ -1,6 +1,9 @@
 """Models, versions, states, scores, and two versions side by side."""
 
 import shutil
+import time
+
+import pytest
 
 
 def test_a_model_tells_its_state_and_the_scores_of_its_run(open_page):
@@ -54,6 +57,28 @@ def test_a_choice_made_while_the_answer_is_under_way_is_answered(open_page):
     tab.choose("#version", "1")
     tab.wait("document.querySelector('.best')?.innerText == 'HELLO 1'")
     assert held and not tab.evaluate("document.body.classList.contains('busy')")
+
+
+@pytest.mark.parametrize("ending", ["answered", "failed"])
+def test_a_choice_overtaken_by_another_draws_nothing(open_page, ending):
+    tab = open_page({"source": "hello"}, model="words")
+    tab.wait("document.querySelector('.best')?.innerText == 'HELLO 3'")
+    held = []
+    tab.pause("*/metadata", lambda tab, event: held.append(event["requestId"]))
+    tab.choose("#model", "foreign")
+    while not held:
+        tab.wait("true")
+    tab.choose("#model", "words")
+    tab.wait("document.querySelector('.best')?.innerText == 'HELLO 3'")
+    if ending == "answered":
+        tab.call("Fetch.continueRequest", requestId=held[0])
+    else:
+        tab.call("Fetch.failRequest", requestId=held[0], errorReason="ConnectionFailed")
+    # What it would draw comes at once.
+    time.sleep(0.5)
+    assert tab.texts("h2 bdi") == ["words"]
+    assert tab.text(".best") == "HELLO 3" and tab.text("#input-source") is not None
+    assert not tab.text("#notice")
 
 
 def test_another_model_keeps_what_was_written(open_page, odd_name):

@@ -4,6 +4,7 @@ import datetime
 import ipaddress
 import json
 import logging
+import socket
 import urllib.error
 import urllib.request
 
@@ -60,6 +61,23 @@ def test_rest_wants_the_token(guarded, path):
     assert "Authorization: Bearer" in json.loads(caught.value.read())["error"]
 
 
+@pytest.mark.parametrize("path", ["/v1/models/tiny:predict", "/nothing", "/"])
+@pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
+def test_who_has_no_token_is_refused_before_the_body_comes(guarded, path, expect):
+    head = f"POST {path} HTTP/1.1\r\nContent-Length: 60000000\r\n{expect}\r\n"
+    with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 401")
+
+
+def test_the_page_s_own_files_are_open_and_take_no_body(guarded):
+    with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nContent-Length: 60000000\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 200") and b"<html" in answer
+
+
 @pytest.mark.parametrize("text", ["", "short", "with a space in it, long enough", "ä" * 20])
 def test_a_token_that_is_none_is_refused(tmp_path, text):
     file = tmp_path / "token"
@@ -85,7 +103,7 @@ def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_p
     refused = [(note["entrypoint"], note["api"], note["status"]) for note in notes]
     assert refused == [
         ("GRPC", "Predict", "UNAUTHENTICATED"),
-        ("REST", "GET /v1/models/tiny", "UNAUTHENTICATED"),
+        ("REST", "GetModelStatus", "UNAUTHENTICATED"),
     ]
     request = urllib.request.Request(
         f"{base}/monitoring/prometheus/metrics", headers={"Authorization": f"Bearer {TOKEN}"}

@@ -16,6 +16,8 @@ from tensorflow_serving.apis import (
 )
 
 from pairloom.serving.server import ModelServer, ServerOptions
+from pairloom.serving.server.json_examples import examples_from_json
+from pairloom.serving.server.json_tensors import parse_body
 
 CLASSIFY, REGRESS = "tensorflow/serving/classify", "tensorflow/serving/regress"
 
@@ -106,10 +108,22 @@ def test_several_at_once(stub):
     assert second.classification_result.classifications[0].classes[0].label == "3.0"
 
 
+def test_the_default_signature_is_asked_once_by_whatever_name(stub):
+    request = inference_pb2.MultiInferenceRequest()
+    for signature in ("", "serving_default"):
+        task = request.tasks.add(method_name=REGRESS)
+        task.model_spec.name, task.model_spec.signature_name = "half", signature
+    example = request.input.example_list.examples.add()
+    example.features.feature["x"].float_list.value.append(2.0)
+    with pytest.raises(grpc.RpcError, match="Duplicate evaluation of signature: serving_default"):
+        stub.MultiInference(request, timeout=10)
+
+
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (fill(regression_pb2.RegressionRequest(), 1.0, signature="classes"), "method_name to be"),
+        (fill(regression_pb2.RegressionRequest(), 1.0, signature="classes"), "one output Tensor"),
+        (fill(regression_pb2.RegressionRequest(), 1.0, signature="predict"), "No regression"),
         (fill(regression_pb2.RegressionRequest(), 1.0, signature="no"), "No signature was found"),
         (fill(regression_pb2.RegressionRequest()), "Input is empty"),
         (regression_pb2.RegressionRequest(), "Missing ModelSpec"),
@@ -123,8 +137,9 @@ def test_what_does_not_fit_is_named(stub, request_, message):
 
 def rest(server, method, body):
     url = f"http://127.0.0.1:{server.rest_port}/v1/models/half:{method}"
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        with urllib.request.urlopen(url, json.dumps(body).encode(), timeout=10) as response:
+        with urllib.request.urlopen(url, data, timeout=10) as response:
             return response.status, json.loads(response.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())["error"]
@@ -141,9 +156,27 @@ def test_rest(server):
 
 
 @pytest.mark.parametrize(
-    "body",
-    [{}, {"examples": []}, {"examples": [3]}, {"examples": [{"x": [1.0, "a"]}]}, {"examples": 5}],
+    ("body", "expected"),
+    [
+        ({}, "'examples' is expected"),
+        ({"examples": []}, "'examples' is expected"),
+        ({"examples": [3]}, "must be JSON object"),
+        ({"examples": [{"x": [1.0, "a"]}]}, "a mixed list"),
+        ({"examples": 5}, "'examples' is expected"),
+        ({"examples": [{"x": "\ud800"}]}, "surrogate"),
+        ({"examples": [{"\ud800": 1.0}]}, "name must be UTF-8"),
+        (b'{"examples": [{"\xff": 1.0}]}', "name must be UTF-8"),
+        ({"examples": [{"x": 2.0}], "signature_name": "\ud800"}, "'signature_name' is not UTF-8"),
+        ({"examples": [{"x": 1e39}]}, "without loss"),
+        ({"examples": [{"x": 2.0}], "context": {"more": -1e39}}, "without loss"),
+    ],
 )
-def test_rest_names_what_does_not_fit(server, body):
+def test_rest_names_what_does_not_fit(server, body, expected):
     code, message = rest(server, "regress", body)
-    assert code == 400 and message
+    assert code == 400 and expected in message
+
+
+def test_bytes_that_are_not_utf8_are_a_value_like_any_other():
+    given = examples_from_json(parse_body(b'{"examples": [{"x": "\xff\xc3\xa9"}]}'))
+    (example,) = given.example_list.examples
+    assert example.features.feature["x"].bytes_list.value == [b"\xff\xc3\xa9"]

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import logging
 import socket
 import time
 
@@ -128,11 +129,13 @@ def test_any_bytes(channel, changes, cut, more):
             predict_pb2.PredictRequest.FromString(body)
 
 
+# Half characters too, which JSON can say and no field of a message can hold.
+TEXTS = st.text(max_size=8) | st.text("a\u00e9\ud800\udcff", max_size=4)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["source", "b64", "x"]), inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["source", "b64", "x"]) | TEXTS, inner, max_size=2)
     ),
     max_leaves=8,
 )
@@ -155,6 +158,24 @@ def test_any_json(shared_server, document, method):
     connection.close()
     assert response.status in (200, 400, 404, 501)
     assert ("error" in answer) == (response.status != 200)
+
+
+@given(
+    examples=st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), min_size=1, max_size=2),
+    signature=TEXTS,
+    raw=st.booleans(),
+    method=st.sampled_from(["classify", "regress"]),
+)
+@FUZZ
+def test_any_examples(shared_server, examples, signature, raw, method):
+    document = {"examples": examples, "signature_name": signature}
+    body = json.dumps(document, ensure_ascii=not raw).encode("utf-8", "surrogatepass")
+    connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+    connection.request("POST", f"/v1/models/tiny:{method}", body)
+    response = connection.getresponse()
+    assert json.loads(response.read())["error"]
+    connection.close()
+    assert response.status in (400, 501)
 
 
 @given(
@@ -260,6 +281,31 @@ def test_a_cancelled_request_frees_its_thread(start_server, base_path):
         with Client(f"127.0.0.1:{server.port}", "tiny", timeout=15) as client:
             assert client.predict(["hi"])[0].text == "1:HI"
         assert time.monotonic() - started < 6
+
+
+def test_a_rest_client_that_has_gone_before_its_turn_is_not_computed(
+    start_server, base_path, caplog
+):
+    caplog.set_level(logging.INFO, "pairloom.serving.requests")
+    server = start_server(base_path, grpc_max_threads=1, log_format="json")
+    # Both would go on to their deadlines.
+    body = json.dumps({"signature_name": "slow", "inputs": 10**12})
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name, request.model_spec.signature_name = "tiny", "slow"
+    request.inputs["steps"].CopyFrom(tf.make_tensor_proto(np.int64(10**12)))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        first = channel.unary_unary(METHOD).future(request.SerializeToString(), timeout=3)
+        time.sleep(0.5)
+        second = http.client.HTTPConnection("127.0.0.1", server.rest_port, timeout=20)
+        second.request("POST", "/v1/models/tiny:predict", body)
+        time.sleep(0.5)
+        second.close()
+        assert first.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    until = time.monotonic() + 5
+    while len(caplog.records) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    ended = {one.details["entrypoint"]: one.details["status"] for one in caplog.records}
+    assert ended == {"GRPC": "DEADLINE_EXCEEDED", "REST": "CANCELLED"}
 
 
 def test_a_text_has_a_limit_of_its_own(start_server, base_path):

@@ -304,7 +304,7 @@ def test_a_model_without_such_a_signature_says_so(stub):
         spec.name = "tiny"
         request.input.example_list.examples.add()
         code, message = failure(call, request)
-        assert code == grpc.StatusCode.UNIMPLEMENTED
+        assert code == grpc.StatusCode.INVALID_ARGUMENT
         assert "use Predict" in message
 
 

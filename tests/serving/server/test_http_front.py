@@ -5,14 +5,18 @@ import http.client
 import json
 import os
 import socket
+import struct
 import threading
 import time
 from contextlib import ExitStack
 
 import pytest
 
+from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.http_front import HttpFront, _Handler
-from pairloom.serving.server.rest_api import Answer
+from pairloom.serving.server.rest_api import Answer, error_answer
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Echo:
@@ -22,9 +26,15 @@ class Echo:
         self.entered = threading.Event()
         self.go_on = threading.Event()
 
-    def handle(self, method, path, body, headers, active):
+    def handle(self, method, path, read, headers, active):
         if path == "/fail":
             raise KeyError("a bug")
+        if path == "/refuse":
+            return Answer(401, b"{}")
+        try:
+            body = read()
+        except RequestError as error:
+            return error_answer(error)
         if path == "/wait":
             self.entered.set()
             self.go_on.wait(10)
@@ -81,6 +91,33 @@ def test_curls_expect_header_gets_its_go_ahead_at_once(front):
         assert b"200" in connection.recv(4096)
 
 
+@pytest.mark.parametrize("expect", [b"", b"Expect: 100-continue\r\n"])
+@pytest.mark.parametrize("kind", [b"Content-Length: 50\r\n\r\n", CHUNKED])
+def test_a_body_that_is_not_wanted_is_not_waited_for(front, expect, kind):
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        connection.sendall(b"POST /refuse HTTP/1.1\r\n" + expect + kind)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 401") and b"Connection: close" in answer
+
+
+def test_who_sends_a_body_that_is_not_wanted_still_reads_why(front):
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        connection.sendall(b"POST /refuse HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 401")
+        # Closed at once, the connection would break under these.
+        for _ in range(20):
+            connection.sendall(b"x" * 10_000)
+            time.sleep(0.01)
+        assert connection.recv(1) == b""
+
+
+def test_a_refusal_without_a_body_leaves_the_connection(connection):
+    for _ in range(2):
+        connection.request("GET", "/refuse")
+        response = connection.getresponse()
+        assert response.status == 401 and response.read() and not response.will_close
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -111,8 +148,9 @@ def test_malformed_http_is_refused_and_the_server_lives(front, connection, head)
     assert connection.getresponse().status == 200
 
 
-def test_a_client_that_leaves_in_mid_body_harms_nobody(front, connection):
-    assert raw(front, b"POST / HTTP/1.1\r\nContent-Length: 50\r\n\r\nonly this") == b""
+@pytest.mark.parametrize("body", [b"Content-Length: 50\r\n\r\nonly", CHUNKED + b"5\r\nonly"])
+def test_a_client_that_leaves_in_mid_body_harms_nobody(front, connection, body):
+    assert raw(front, b"POST / HTTP/1.1\r\n" + body).startswith(b"HTTP/1.1 499")
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
 
@@ -204,15 +242,48 @@ def test_a_kept_connection_is_told_of_the_drain(front, connection):
     assert connection.getresponse().status == 503
 
 
-def test_who_half_closes_or_has_a_high_descriptor_is_still_there(front):
-    active = []
-    front.api.handle = lambda *args: active.append(args[-1]()) or Answer(200, b"{}")
+def stay(connection):
+    pass
+
+
+def half_close(connection):
+    connection.shutdown(socket.SHUT_WR)
+
+
+def reset(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+@pytest.mark.parametrize("descriptors", [0, 1100])
+@pytest.mark.parametrize(
+    ("then", "there"),
+    [(stay, True), (socket.socket.close, False), (half_close, False), (reset, False)],
+    ids=["stay", "close", "half-close", "reset"],
+)
+def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
+    seen = []
+
+    def handle(method, path, read, headers, active):
+        front.api.go_on.wait(10)
+        until = time.monotonic() + (0.2 if there else 5)
+        while active() and time.monotonic() < until:
+            time.sleep(0.01)
+        seen.append(active())
+        front.api.entered.set()
+        return Answer(200, b"{}")
+
+    front.api.handle = handle
     with ExitStack() as files:
-        for _ in range(1100):
+        for _ in range(descriptors):
             files.enter_context(open(os.devnull))
-        raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-    raw(front, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-    assert active == [True, True]
+        connection = socket.create_connection(("127.0.0.1", front.port), timeout=10)
+        with connection:
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            then(connection)
+            front.api.go_on.set()
+            assert front.api.entered.wait(10)
+    assert seen == [there]
 
 
 @pytest.fixture

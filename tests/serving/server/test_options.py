@@ -78,9 +78,42 @@ def test_tls_is_said_to_leave_rest_plain():
     assert options("--ssl_config_file=tls.txt", "--rest_api_port=0").notes() == []
 
 
-def test_protection_that_is_not_there_is_refused_and_not_ignored():
+@pytest.mark.parametrize("flags", [["true"], []])
+def test_protection_that_is_not_there_is_refused_and_not_ignored(flags):
     with pytest.raises(ServingError, match="unprotected"):
-        options("--use_alts_credentials", "true")
+        options("--use_alts_credentials", *flags)
+
+
+def test_protection_that_is_turned_off_is_not_missed():
+    assert options("--use_alts_credentials=false") == ServerOptions()
+
+
+@pytest.mark.parametrize(
+    ("flags", "plain"),
+    [
+        (["--bind_address=0.0.0.0"], "gRPC and REST"),
+        (["--bind_address=::"], "gRPC and REST"),
+        (["--bind_address=example.org", "--rest_api_port=0"], "gRPC"),
+        (["--bind_address=10.0.0.1", "--ssl_config_file=tls.txt"], "REST"),
+    ],
+)
+def test_a_token_that_others_could_read_on_its_way_is_told(flags, plain):
+    note = options("--token_file=token", *flags).notes()[-1]
+    assert note.startswith(f"--token_file: over {plain} the token travels in the clear")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [],
+        ["--bind_address=localhost"],
+        ["--bind_address=::1"],
+        ["--bind_address=0.0.0.0", "--ssl_config_file=tls.txt", "--rest_api_port=0"],
+    ],
+)
+def test_a_token_that_nobody_else_can_read_is_no_news(flags):
+    assert options("--token_file=token", *flags).notes() == []
+    assert not any("token" in note for note in options("--bind_address=0.0.0.0").notes())
 
 
 @pytest.mark.parametrize(
@@ -104,6 +137,7 @@ def test_impossible_settings_are_refused(settings, message):
 
 def test_grpc_arguments_are_numbers_where_they_look_like_it():
     assert grpc_arguments("grpc.a=1,grpc.b=x,") == [("grpc.a", 1), ("grpc.b", "x")]
+    assert grpc_arguments("a=-5,b=--5,c=²,d=-") == [("a", -5), ("b", "--5"), ("c", "²"), ("d", "-")]
 
 
 def test_a_boolean_that_is_none_says_how_to_write_it(capsys):

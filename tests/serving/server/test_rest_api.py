@@ -1,7 +1,11 @@
 """REST over loopback, beside gRPC."""
 
 import base64
+import http.client
 import json
+import logging
+import socket
+import time
 import urllib.error
 import urllib.request
 
@@ -158,7 +162,7 @@ def test_metadata_reads_as_from_tf_serving(ask):
         ("tiny:predict", b"[" * 100_000, 400, "JSON Parse error: "),
         ("tiny:predict", b"[1]", 400, "JSON Value: [1] Is not object"),
         ("tiny:regress", {}, 400, "key 'examples' is expected"),
-        ("tiny:regress", {"examples": [{}]}, 501, "use Predict"),
+        ("tiny:regress", {"examples": [{}]}, 400, "use Predict"),
         ("tiny:translate", {}, 400, "Malformed request: POST /v1/models/tiny:translate"),
     ],
 )
@@ -219,3 +223,92 @@ def test_models_that_are_not_there_are_counted_as_one(ask, shared_server):
     ):
         client.predict(source="a")
     assert counted(shared_server, "(unknown)", "NOT_FOUND") == before + 4
+
+
+class Lines:
+    """A server that logs each request, and what it logged."""
+
+    def __init__(self, server, caplog):
+        self.server, self._caplog = server, caplog
+
+    def ask(self, method, path, body=b"", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.rest_port, timeout=20)
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        response.read()
+        connection.close()
+        return response.status
+
+    def read(self):
+        details = [record.details for record in self._caplog.records if hasattr(record, "details")]
+        self._caplog.clear()
+        return [(one["api"], one["model"], one["status"]) for one in details]
+
+
+@pytest.fixture
+def lines(start_server, base_path, caplog):
+    caplog.set_level(logging.INFO, "pairloom.serving.requests")
+    return Lines(start_server(base_path, log_format="json", max_message_bytes=1000), caplog)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "line"),
+    [
+        ("GET", "/v1/models/tiny", b"", 200, ("GetModelStatus", "tiny", "OK")),
+        ("GET", "/v1/models/tiny/metadata", b"", 200, ("GetModelMetadata", "tiny", "OK")),
+        ("GET", "/v1/models/other", b"", 404, ("GetModelStatus", "other", "NOT_FOUND")),
+        ("GET", "/v1/models", b"", 400, ("GetModelStatus", "", "INVALID_ARGUMENT")),
+        ("POST", "/v1/models/tiny:predict", b"{", 400, ("Predict", "tiny", "INVALID_ARGUMENT")),
+        ("POST", "/v1/models/tiny", b"", 400, ("POST /v1/models/tiny", "", "INVALID_ARGUMENT")),
+        ("PUT", "/v1/x", b"", 400, ("PUT /v1/x", "", "INVALID_ARGUMENT")),
+        ("GET", "/nothing", b"", 404, ("GET /nothing", "", "NOT_FOUND")),
+        ("GET", "/page/models.json", b"", 200, ("GET /page/models.json", "", "OK")),
+        (
+            "POST",
+            "/v1/models/tiny:predict",
+            b"x" * 1001,
+            413,
+            ("Predict", "tiny", "INVALID_ARGUMENT"),
+        ),
+    ],
+)
+def test_every_request_is_a_line(lines, method, path, body, status, line):
+    assert lines.ask(method, path, body) == status
+    assert lines.read() == [line]
+
+
+def test_an_address_that_is_none_is_a_line(lines):
+    with socket.create_connection(("127.0.0.1", lines.server.rest_port), timeout=10) as connection:
+        connection.sendall(b"GET http://[ HTTP/1.1\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 404")
+    assert lines.read() == [("GET http://[", "", "NOT_FOUND")]
+
+
+@pytest.mark.parametrize("path", ["/", "/page/page.js", "/monitoring/prometheus/metrics"])
+def test_the_page_s_files_and_the_metrics_are_no_lines(lines, path):
+    assert lines.ask("GET", path) == 200
+    assert lines.read() == []
+
+
+def test_a_request_to_a_server_that_stops_is_a_line(lines):
+    connection = http.client.HTTPConnection("127.0.0.1", lines.server.rest_port, timeout=20)
+    connection.request("GET", "/v1/models/tiny")
+    connection.getresponse().read()
+    lines.read()
+    lines.server.stop(5)
+    connection.request("GET", "/v1/models/tiny")
+    assert connection.getresponse().status == 503
+    connection.close()
+    assert lines.read() == [("GetModelStatus", "tiny", "UNAVAILABLE")]
+
+
+def test_a_client_s_slow_sending_is_not_counted_as_the_server_s_time(lines, caplog):
+    body = b'{"instances": ["hi"]}'
+    head = f"POST /v1/models/tiny:predict HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", lines.server.rest_port), timeout=10) as connection:
+        connection.sendall(head.encode() + body[:5])
+        time.sleep(1)
+        connection.sendall(body[5:])
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    (milliseconds,) = [record.details["milliseconds"] for record in caplog.records]
+    assert milliseconds < 800

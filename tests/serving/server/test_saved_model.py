@@ -54,9 +54,9 @@ def test_a_timeout_stops_the_graph(model):
 
 
 def test_the_initialiser_is_no_signature_to_call(model):
-    with pytest.raises(RequestError, match="method_name") as caught:
+    with pytest.raises(RequestError, match="not a dense tensor") as caught:
         model.run("__saved_model_init_op", {})
-    assert caught.value.code == Code.INTERNAL
+    assert caught.value.code == Code.UNIMPLEMENTED
 
 
 def test_warm_up_calls_what_clients_call_the_default_first(model):

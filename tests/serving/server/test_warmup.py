@@ -1,12 +1,15 @@
 """A version is warmed with the requests that it brings along, before it takes any other."""
 
 import shutil
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow_serving.apis import prediction_log_pb2
 
 from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.inference import CLASSIFY, REGRESS
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import LoadedModel
@@ -52,6 +55,25 @@ def empty_log(kind):
     return log.SerializeToString()
 
 
+def predict_log():
+    log = prediction_log_pb2.PredictionLog()
+    log.predict_log.request.model_spec.signature_name = "pick"
+    log.predict_log.request.inputs["index"].CopyFrom(tf.make_tensor_proto([0]))
+    return log.SerializeToString()
+
+
+def example_log(kind, *tasks):
+    log = prediction_log_pb2.PredictionLog()
+    request = getattr(log, kind).request
+    for method, signature in tasks:
+        several = kind == "multi_inference_log"
+        asked = request.tasks.add(method_name=method) if several else request
+        asked.model_spec.signature_name = signature
+    example = request.input.example_list.examples.add()
+    example.features.feature["x"].float_list.value.append(1.0)
+    return log.SerializeToString()
+
+
 def fails(model, folder):
     with pytest.raises(RequestError) as caught:
         replay(model, folder)
@@ -93,21 +115,60 @@ def test_a_file_that_is_no_tfrecord_is_a_loss_of_data(model, tmp_path):
 
 
 def test_a_record_that_is_no_prediction_log_is_named(model, tmp_path):
-    write_records(tmp_path, [empty_log("classify_log"), b"\xff\xff"])
+    write_records(tmp_path, [predict_log(), b"\xff\xff"])
     code, message = fails(model, tmp_path)
     assert code == Code.INVALID_ARGUMENT
     assert "Failed to parse warmup record 2" in message
 
 
 def test_a_thousand_requests_are_the_most(model, tmp_path):
-    # A call of an API that this server does not speak is passed over, and counted.
-    record = empty_log("regress_log")
+    record = predict_log()
     write_records(tmp_path, [record] * 1000)
     assert replay(model, tmp_path) == 1000
     write_records(tmp_path, [record] * 1001)
     code, message = fails(model, tmp_path)
     assert code == Code.INVALID_ARGUMENT
     assert "exceeds the maximum (1000)" in message
+
+
+class Classifier:
+    """Has a signature of each kind, and notes what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+        names = {"regress": ["outputs"], "classify": ["classes"]}
+        self.signature_defs = {
+            name: SimpleNamespace(inputs=["inputs"], outputs=outputs)
+            for name, outputs in names.items()
+        }
+
+    def run(self, signature, inputs, output_filter, timeout):
+        self.asked.append((signature, len(inputs["inputs"]), output_filter))
+        if signature == "regress":
+            return {"outputs": np.zeros(1, np.float32)}
+        return {"classes": np.array([[b"a"]], np.object_)}
+
+
+def test_examples_are_classified_and_regressed(tmp_path):
+    tasks = (CLASSIFY, "classify"), (REGRESS, "regress")
+    records = [
+        example_log("classify_log", tasks[0]),
+        example_log("regress_log", tasks[1]),
+        example_log("multi_inference_log", *tasks),
+    ]
+    write_records(tmp_path, records)
+    classifier = Classifier()
+    assert replay(classifier, tmp_path) == 3
+    assert classifier.asked == [("classify", 1, ["classes"]), ("regress", 1, ["outputs"])] * 2
+
+
+@pytest.mark.parametrize("kind", ["classify_log", "regress_log", "multi_inference_log"])
+def test_examples_for_a_signature_that_is_not_there_fail_the_warm_up(model, tmp_path, kind):
+    write_records(tmp_path, [example_log(kind, (REGRESS, "no such"))])
+    assert fails(model, tmp_path) == (
+        Code.INVALID_ARGUMENT,
+        "No signature was found with the name: no such",
+    )
 
 
 def test_a_session_run_cannot_be_replayed(model, tmp_path):

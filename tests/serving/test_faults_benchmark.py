@@ -1,0 +1,52 @@
+"""The benchmark of swaps and kills: would it see a fault?"""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pairloom.serving.answers import Answer, VersionStatus
+
+FILE = Path(__file__).parents[2] / "benchmarks" / "faults.py"
+
+
+@pytest.fixture(scope="module")
+def faults():
+    spec = importlib.util.spec_from_file_location("faults", FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_answer_tells_its_version(faults, saved_model, tmp_path):
+    expected = faults.offline(saved_model, ["hi", "there"])
+    assert expected["hi"].text == "1:HI"
+    for version in (1, 10):
+        folder = tmp_path / str(version)
+        shutil.copytree(saved_model, folder)
+        faults.add_number(folder, version)
+        answers = faults.offline(folder, ["hi", "there"])
+        assert {faults.version_of(answers[text], expected[text]) for text in answers} == {version}
+        assert faults.version_of(answers["hi"], expected["there"]) == 0
+    assert faults.version_of(expected["hi"], expected["hi"]) == 0
+    assert faults.version_of(Answer("1:HI", 3000.5), expected["hi"]) == 0
+
+
+def test_a_client_that_dies_is_counted(faults):
+    findings = faults.Findings()
+    findings.thread(lambda: 1 / 0).join()
+    assert list(findings.counts) == ["a client died: ZeroDivisionError('division by zero')"]
+
+
+def test_the_versions_states_are_looked_at(faults):
+    good = [VersionStatus(10, "AVAILABLE", ""), VersionStatus(6, "END", "cannot be read")]
+    assert faults.wrong_states(good) == []
+    for bad in (
+        [VersionStatus(10, "LOADING", ""), good[1]],
+        good[1:],
+        good[:1],
+        [good[0], VersionStatus(6, "AVAILABLE", "")],
+        [good[0], VersionStatus(6, "END", "")],
+    ):
+        assert len(faults.wrong_states(bad)) == 1
