@@ -75,6 +75,8 @@ class Batcher:
         self._away: deque[float] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._when_closed: Callable[[], None] = lambda: None
+        self._working = parameters.num_batch_threads
         self._threads = [
             threading.Thread(target=self._work, name=f"batch-{number}", daemon=True)
             for number in range(parameters.num_batch_threads)
@@ -101,10 +103,16 @@ class Batcher:
         except FutureTimeoutError:
             raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
 
-    def close(self) -> None:
-        """Stops the threads; no `run` may be under way."""
+    def close(self, closed: Callable[[], None] = lambda: None) -> None:
+        """Stops the threads; no `run` may be under way.
+
+        Args:
+            closed: Called when the last thread has ended: one may still compute what nobody waits
+                for any more.
+        """
         with self._changed:
             self._closed = True
+            self._when_closed = closed
             self._changed.notify_all()
 
     def _enqueue(self, task: _Task) -> None:
@@ -141,6 +149,11 @@ class Batcher:
                         task.answer.set_exception(error)
             with self._changed:
                 self._away.extend([time.monotonic()] * len(batch.tasks))
+        with self._changed:
+            self._working -= 1
+            last = self._working == 0
+        if last:
+            self._when_closed()
 
     def _next(self) -> _Batch | None:
         """Waits for a batch that need not wait for others any more; the oldest first.

@@ -139,7 +139,11 @@ class Servable:
 
     def _close(self) -> None:
         if self._batcher is not None:
-            self._batcher.close()
+            self._batcher.close(self._free)
+        else:
+            self._free()
+
+    def _free(self) -> None:
         self.model.close()
         assert self._closed is not None
         self._closed()

@@ -232,3 +232,16 @@ def test_a_bug_leaves_nobody_waiting(counting, batcher_of, monkeypatch):
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             batcher.run(ask(counting, b"a"), Call.within(10))
+
+
+def test_a_batch_that_nobody_waits_for_is_done_before_the_model_goes(counting, batcher_of):
+    batcher = batcher_of(num_batch_threads=2)
+    counting.gate.clear()
+    with pytest.raises(RequestError) as caught:
+        batcher.run(ask(counting, b"late"), Call.within(0.2))
+    assert caught.value.code == Code.DEADLINE_EXCEEDED
+    closed = threading.Event()
+    batcher.close(closed.set)
+    assert not closed.wait(0.2)
+    counting.gate.set()
+    assert closed.wait(10)
