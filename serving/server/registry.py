@@ -159,13 +159,21 @@ class Registry:
         """Unloads everything, after the requests under way.
 
         Args:
-            seconds: How long to wait for a load that is under way; the process's end unloads too.
+            seconds: How long to wait for a load that is under way, and for what is still computed;
+                the process's end unloads too.
         """
         until = None if seconds is None else time.monotonic() + seconds
         with suppress(RequestError), held(self._polling, until):
             for name in list(self._records):
                 for version in self.available(name):
                     self._unload(name, version)
+        while until is not None and self._unloading() and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def _unloading(self) -> bool:
+        with self._lock:
+            states = {r.state for records in self._records.values() for r in records.values()}
+        return State.UNLOADING in states
 
     def available(self, name: str) -> list[int]:
         """Versions of a model that answer requests, highest first."""
