@@ -118,15 +118,18 @@ class Batcher:
     def _enqueue(self, task: _Task) -> None:
         parameters = self._parameters
         with self._changed:
-            queue = self._queues.setdefault(group(task.request), deque())
+            key = group(task.request)
+            queue = self._queues.get(key)
             if not queue or queue[-1].rows + task.rows > parameters.max_batch_size:
-                if len(queue) >= parameters.max_enqueued_batches:
+                enqueued = sum(map(len, self._queues.values()))
+                if enqueued >= parameters.max_enqueued_batches:
                     raise RequestError(
                         Code.UNAVAILABLE,
                         "The batch scheduling queue to which this task was submitted is full; "
-                        f"currently {len(queue)} batches enqueued and max_enqueued_batches is "
+                        f"currently {enqueued} batches enqueued and max_enqueued_batches is "
                         f"{parameters.max_enqueued_batches}",
                     )
+                queue = self._queues.setdefault(key, deque())
                 queue.append(_Batch(task.since))
             batch = queue[-1]
             batch.add(task)

@@ -149,9 +149,10 @@ def test_a_batch_is_never_larger_than_allowed_and_a_larger_request_is_refused(co
     assert caught.value.code == Code.INVALID_ARGUMENT
 
 
-def test_a_full_queue_refuses_at_once(counting, batcher_of):
+@pytest.mark.parametrize("texts", [(b"a", b"a", b"a"), (b"a" * 40, b"a" * 400, b"a" * 4000)])
+def test_a_full_queue_refuses_at_once_whatever_the_lengths(counting, batcher_of, texts):
     batcher = batcher_of(max_batch_size=1, max_enqueued_batches=2)
-    answers = together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
+    answers = together(counting, batcher, [ask(counting, text) for text in texts])
     assert [isinstance(answer, dict) for answer in answers] == [True, True, False]
     assert answers[2].code == Code.UNAVAILABLE
     assert "queue" in answers[2].message and "full" in answers[2].message
