@@ -97,8 +97,9 @@ def test_a_newer_request_overtakes_the_one_under_way(open_page):
     tab.evaluate("document.querySelector('#input-source').value = 'second'")
     tab.press("Enter", control=True)
     tab.wait("document.querySelector('.best')?.innerText == 'SECOND 3'")
+    # The answer may be there before all that belongs to it.
+    tab.wait("!document.body.classList.contains('busy')")
     assert any(event.get("canceled") for event in tab.events("Network.loadingFailed"))
-    assert not tab.evaluate("document.body.classList.contains('busy')")
     assert "first" in asked[0] and len(asked) == 3
 
 
