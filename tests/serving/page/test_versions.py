@@ -56,7 +56,8 @@ def test_a_choice_made_while_the_answer_is_under_way_is_answered(open_page):
     tab.wait("document.body.classList.contains('busy')")
     tab.choose("#version", "1")
     tab.wait("document.querySelector('.best')?.innerText == 'HELLO 1'")
-    assert held and not tab.evaluate("document.body.classList.contains('busy')")
+    tab.wait("!document.body.classList.contains('busy')")
+    assert held
 
 
 @pytest.mark.parametrize("ending", ["answered", "failed"])
