@@ -20,7 +20,7 @@ from pairloom.serving.server.version_folders import (
     footprint,
     wanted_count,
 )
-from pairloom.serving.server.warmup import client_signatures, replay, warm_up
+from pairloom.serving.server.warmup import warm_first, warm_up
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -296,7 +296,8 @@ class Registry:
         try:
             model = self._load(folder)
             metrics.loaded(name, version, str(folder), True, time.monotonic() - started)
-            cold = self._warm_first(name, folder, model)
+            urgent = self._quiet > 0 and not self.available(name)
+            cold = warm_first(model, folder, urgent) if self._warm else []
         except Exception as error:  # A broken model may raise anything.
             if model is None:
                 metrics.loaded(name, version, str(folder), False, time.monotonic() - started)
@@ -320,21 +321,6 @@ class Registry:
         if cold:
             self._cold.append((name, version, cold))
         return State.AVAILABLE
-
-    def _warm_first(self, name: str, folder: Path, model: LoadedModel) -> list[str]:
-        """Warms what must be warm before a version takes requests; returns what can wait.
-
-        Requests that the version brings along are all made. For one that brings none: with an
-        older version at work there is time for every signature. Without one, users wait: the
-        default signature is enough, and the next poll does the others.
-        """
-        if not self._warm or replay(model, folder) is not None:
-            return []
-        signatures = client_signatures(model)
-        urgent = self._quiet > 0 and not self.available(name)
-        first = 1 if urgent else len(signatures)
-        warm_up(model, signatures[:first])
-        return signatures[first:]
 
     def _warm_the_rest(self) -> None:
         cold, self._cold = self._cold, []

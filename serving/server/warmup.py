@@ -32,6 +32,26 @@ _NOT_FOR_CLIENTS = ("evaluate", "length_bucket")
 _METHODS = {"classify_log": CLASSIFY, "regress_log": REGRESS}
 
 
+def warm_first(model: LoadedModel, folder: Path, urgent: bool) -> list[str]:
+    """Warms what must be warm before a version takes requests.
+
+    Requests that the version brings along are all made. For one that brings none, every client's
+    signature is called, or where it is `urgent`, because no other version serves, the default one.
+
+    Returns:
+        The signatures that can wait.
+
+    Raises:
+        RequestError: The version is broken.
+    """
+    if replay(model, folder) is not None:
+        return []
+    signatures = client_signatures(model)
+    first = 1 if urgent else len(signatures)
+    warm_up(model, signatures[:first])
+    return signatures[first:]
+
+
 def client_signatures(model: LoadedModel) -> list[str]:
     """The signatures worth a warm-up, the default one first."""
     names = [

@@ -306,7 +306,8 @@ def test_policies_decide_which_versions_are_served(registry_of, push, policy, se
 def test_the_first_version_is_warmed_in_part_and_a_later_one_as_a_whole(
     registry_of, push, monkeypatch
 ):
-    from pairloom.serving.server import registry as module
+    from pairloom.serving.server import registry as loading
+    from pairloom.serving.server import warmup
 
     calls = []
 
@@ -314,8 +315,9 @@ def test_the_first_version_is_warmed_in_part_and_a_later_one_as_a_whole(
         calls.append(list(signatures))
         return real(model, signatures)
 
-    real = module.warm_up
-    monkeypatch.setattr(module, "warm_up", spy)
+    real = warmup.warm_up
+    for module in (loading, warmup):
+        monkeypatch.setattr(module, "warm_up", spy)
     registry = registry_of(quiet_seconds=QUIET, warm=True)
     push(1)
     time.sleep(QUIET + 0.05)
