@@ -7,6 +7,7 @@ import socket
 import socketserver
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ logger = logging.getLogger("pairloom.serving")
 _POLLRDHUP = getattr(select, "POLLRDHUP", 0)
 # How long a client may go on sending a body that is not wanted.
 _LINGER_SECONDS = 1.0
+# Each is an open socket, and no thread.
+_MOST_LEAVING = 64
 
 
 class HttpFront(ThreadingHTTPServer):
@@ -47,6 +50,7 @@ class HttpFront(ThreadingHTTPServer):
         self.connections = Connections(max_connections)
         self.max_body = max_body
         self.draining = False
+        self._leaving: deque[tuple[float, socket.socket]] = deque()
         self._busy = 0
         self._idle = threading.Condition()
         if ":" in address[0]:
@@ -110,9 +114,16 @@ class HttpFront(ThreadingHTTPServer):
         request.setblocking(False)
         with suppress(OSError):
             request.sendall(head.encode() + answer.body)
-            # Closing on what was not read would take the answer back.
-            request.recv(65536)
-        self.shutdown_request(request)
+            request.shutdown(socket.SHUT_WR)
+        # To close before the client's request is here would take the answer back.
+        self._leaving.append((time.monotonic() + _LINGER_SECONDS, request))
+
+    def service_actions(self) -> None:
+        """Closes the connections that were turned away, once their clients had time to read."""
+        while self._leaving and (
+            len(self._leaving) > _MOST_LEAVING or self._leaving[0][0] < time.monotonic()
+        ):
+            self.shutdown_request(self._leaving.popleft()[1])
 
     def handle_error(self, request, client_address) -> None:
         # A client that went away is no news.

@@ -339,9 +339,8 @@ def test_a_kept_connection_goes_on_while_there_is_room(small):
 def test_when_all_connections_work_another_is_turned_away_at_once(small):
     working = [ask(small, "/wait") for _ in range(4)]
     until = time.monotonic() + 10
-    while small._busy < 4 and time.monotonic() < until:
+    while len(small.connections._working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
-    time.sleep(0.1)
     connection, response = ask(small)
     answer = response()
     assert answer.status == 503 and "too many connections" in json.loads(answer.read())["error"]
@@ -349,6 +348,24 @@ def test_when_all_connections_work_another_is_turned_away_at_once(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
+    while len(small.connections._working) == 4 and time.monotonic() < until:
+        time.sleep(0.01)
     connection, response = ask(small)
     assert response().status == 200
     connection.close()
+
+
+def test_who_is_turned_away_before_asking_still_reads_why(small):
+    working = [ask(small, "/wait") for _ in range(4)]
+    until = time.monotonic() + 10
+    while len(small.connections._working) < 4 and time.monotonic() < until:
+        time.sleep(0.01)
+    with socket.create_connection(("127.0.0.1", small.port), timeout=10) as slow:
+        time.sleep(0.3)
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        time.sleep(0.1)
+        assert slow.recv(65536).startswith(b"HTTP/1.1 503 ")
+    small.api.go_on.set()
+    for one, answered in working:
+        assert answered().status == 200
+        one.close()
