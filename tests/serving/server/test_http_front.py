@@ -361,9 +361,9 @@ def test_who_is_turned_away_before_asking_still_reads_why(small):
     while len(small.connections._working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     with socket.create_connection(("127.0.0.1", small.port), timeout=10) as slow:
-        time.sleep(0.3)
-        slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        time.sleep(0.1)
+        for part in (b"GET / HTTP/1.1\r\n", b"Host: a\r\n", b"\r\n"):
+            time.sleep(0.1)
+            slow.sendall(part)
         assert slow.recv(65536).startswith(b"HTTP/1.1 503 ")
     small.api.go_on.set()
     for one, answered in working:
