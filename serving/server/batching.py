@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
 
 import numpy as np
 
@@ -84,11 +83,15 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    def run(self, request: Request, call: Call) -> Arrays:
-        """Answers a request that the model has checked, and that has `batch_rows`.
+    def submit(self, request: Request, call: Call) -> "Future[Arrays]":
+        """Puts a request that the model has checked, and that has `batch_rows`, into a batch.
+
+        Returns:
+            What it will be answered; an error if the model failed on this request, or nobody
+            waited for it any more when its turn came.
 
         Raises:
-            RequestError: The queue is full, the time is up, or the model failed on this request.
+            RequestError: It is too large, or the queue is full.
         """
         rows = batch_rows(request)
         if rows > self._parameters.max_batch_size:
@@ -98,13 +101,10 @@ class Batcher:
             )
         task = _Task(request, rows, call, time.monotonic())
         self._enqueue(task)
-        try:
-            return task.answer.result(call.remaining())
-        except FutureTimeoutError:
-            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
+        return task.answer
 
     def close(self, closed: Callable[[], None] = lambda: None) -> None:
-        """Stops the threads; no `run` may be under way.
+        """Stops the threads; all that was submitted must be answered, or waited for by nobody.
 
         Args:
             closed: Called when the last thread has ended: one may still compute what nobody waits

@@ -57,6 +57,10 @@ class Call:
         """Seconds left, at least 0; None: no limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
+    def leave(self) -> None:
+        """The caller has gone."""
+        self.active = lambda: False
+
     def check(self) -> None:
         """Raises `RequestError` if the time is up or the caller has gone."""
         if self.remaining() == 0:

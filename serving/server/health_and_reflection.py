@@ -1,66 +1,93 @@
 """Health and reflection: their streams have no end of their own, so the server's end is theirs."""
 
-import threading
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import grpc
-from grpc_health.v1 import health
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+_States = health_pb2.HealthCheckResponse
 
-class OpenStreams:
-    """The streams that are open. Safe for threads."""
+
+class Stop:
+    """Ends streams. For the event loop's thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: set[grpc.ServicerContext] = set()
-        self._ended = False
+        self._said = asyncio.Event()
 
-    def add(self, context: grpc.ServicerContext) -> None:
-        """Notes a stream until its client or `end` ends it."""
-        with self._lock:
-            self._open.add(context)
-            ended = self._ended
-        if not context.add_callback(lambda: self._remove(context)):
-            self._remove(context)
-        if ended:
-            context.cancel()
-
-    def end(self) -> None:
+    def say(self) -> None:
         """Ends all, and those that begin from now on."""
-        with self._lock:
-            self._ended = True
-            streams = list(self._open)
-        for context in streams:
-            context.cancel()
+        self._said.set()
 
-    def _remove(self, context: grpc.ServicerContext) -> None:
-        with self._lock:
-            self._open.discard(context)
-
-
-class Health(health.HealthServicer):
-    """The official health service; `Watch` is among the streams."""
-
-    def __init__(self, streams: OpenStreams):
-        super().__init__()
-        self._streams = streams
-
-    def Watch(self, request: Any, context: grpc.ServicerContext, *callback: Any, **named: Any):
-        self._streams.add(context)
-        return super().Watch(request, context, *callback, **named)
+    async def first(self, awaitable: Any, context: grpc.aio.ServicerContext) -> Any:
+        """What `awaitable` gives, unless the stop comes before it; then the stream is over."""
+        wanted, stop = asyncio.ensure_future(awaitable), asyncio.ensure_future(self._said.wait())
+        try:
+            await asyncio.wait((wanted, stop), return_when=asyncio.FIRST_COMPLETED)
+            if not wanted.done():
+                await context.abort(grpc.StatusCode.UNAVAILABLE, "The server is stopping.")
+            return wanted.result()
+        finally:
+            wanted.cancel()
+            stop.cancel()
 
 
-class Reflection(reflection.ReflectionServicer):
-    """The official reflection service, all of which is streams."""
+class Health(health_pb2_grpc.HealthServicer):
+    """The health service. gRPC's own for asyncio forgets all watchers of a service when one goes.
 
-    def __init__(self, names: Iterable[str], streams: OpenStreams):
+    Args:
+        services: Names of the services, besides the empty one for the server as a whole.
+        stop: Ends `Watch`.
+    """
+
+    def __init__(self, services: Iterable[str], stop: Stop):
+        self._services = {"", *services}
+        self._stop = stop
+        self._state = _States.NOT_SERVING
+        self._changed = asyncio.Event()
+
+    def set(self, healthy: bool) -> None:
+        """Tells all who ask or watch; call it in the loop's thread."""
+        self._state = _States.SERVING if healthy else _States.NOT_SERVING
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def state(self, service: str = "") -> int:
+        """A service's state now."""
+        return self._state if service in self._services else _States.SERVICE_UNKNOWN
+
+    async def Check(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        if request.service not in self._services:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "")
+        return health_pb2.HealthCheckResponse(status=self._state)
+
+    async def Watch(self, request: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        said = None
+        while True:
+            changed = self._changed
+            if said != (state := self.state(request.service)):
+                said = state
+                yield health_pb2.HealthCheckResponse(status=state)
+            await self._stop.first(changed.wait(), context)
+
+
+class Reflection(reflection.aio.ReflectionServicer):
+    """The official reflection service, all of which is streams.
+
+    Args:
+        names: Of the services.
+        stop: Ends the streams.
+    """
+
+    def __init__(self, names: Iterable[str], stop: Stop):
         super().__init__(names)
-        self._streams = streams
+        self._stop = stop
 
-    def ServerReflectionInfo(
-        self, request_iterator: Iterator[Any], context: grpc.ServicerContext
-    ) -> Iterator[Any]:
-        self._streams.add(context)
-        return super().ServerReflectionInfo(request_iterator, context)
+    async def ServerReflectionInfo(
+        self, request_iterator: Any, context: grpc.aio.ServicerContext
+    ) -> AsyncIterator[Any]:
+        answers = super().ServerReflectionInfo(request_iterator, context)
+        while (answer := await self._stop.first(anext(answers, None), context)) is not None:
+            yield answer

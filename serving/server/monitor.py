@@ -1,5 +1,6 @@
 """Counts and logs every request, whichever way it came."""
 
+import asyncio
 import logging
 import re
 import time
@@ -16,6 +17,8 @@ logger = logging.getLogger("pairloom.serving.requests")
 UNKNOWN_MODEL = "(unknown)"
 
 _LONGEST_NAME = 200
+# A client gives up at its own deadline, which is earlier than ours by the way of the request.
+_CLOSE_TO_DEADLINE = 0.05
 _USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 
 
@@ -53,6 +56,11 @@ class Monitor:
             yield
         except RequestError as error:
             code = error.code
+            raise
+        except asyncio.CancelledError:
+            left = call.remaining()
+            late = left is not None and left < _CLOSE_TO_DEADLINE
+            code = Code.DEADLINE_EXCEEDED if late else Code.CANCELLED
             raise
         except BaseException:
             code = Code.INTERNAL

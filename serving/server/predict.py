@@ -1,5 +1,6 @@
 """Answers TF Serving's requests; gRPC and REST both come through here."""
 
+from concurrent.futures import Future
 from typing import Any
 
 from tensorflow_serving.apis import (
@@ -12,7 +13,8 @@ from tensorflow_serving.apis import (
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
-from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
+from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
+from pairloom.serving.server.servable import wait_for
 from pairloom.serving.server.tensors import arrays_from_protos, proto_from_array
 
 METADATA_FIELD = "signature_def"
@@ -29,23 +31,39 @@ def model_choice(spec: model_pb2.ModelSpec) -> dict[str, Any]:
 
 
 def predict(
-    registry: Registry, request: predict_pb2.PredictRequest, call: Call | None = None
+    registry: Registry, request: predict_pb2.PredictRequest, call: Call
 ) -> predict_pb2.PredictResponse:
-    """Runs one Predict request."""
+    """Answers one Predict request, in a thread that can wait."""
+    spec, answer = start_predict(registry, request, call)
+    return predict_response(spec, wait_for(answer, call))
+
+
+def start_predict(
+    registry: Registry, request: predict_pb2.PredictRequest, call: Call
+) -> tuple[model_pb2.ModelSpec, "Future[Arrays]"]:
+    """Hands one Predict request over to its model.
+
+    Returns:
+        Who answers, and what it will answer: the arguments of `predict_response`.
+    """
     if not request.HasField("model_spec"):
         raise invalid("Missing ModelSpec")
-    spec = request.model_spec
-    with registry.lease(**model_choice(spec)) as servable:
-        signature = spec.signature_name or DEFAULT_SIGNATURE
+    asked = request.model_spec
+    signature = asked.signature_name or DEFAULT_SIGNATURE
+    with registry.lease(**model_choice(asked)) as servable:
         try:
             inputs = arrays_from_protos(request.inputs)
         except ValueError as error:
             raise invalid(f"tensor parsing error: {error}") from None
-        outputs = servable.run(signature, inputs, list(request.output_filter), call)
-        response = predict_pb2.PredictResponse()
-        response.model_spec.name = spec.name
-        response.model_spec.version.value = servable.version
-        response.model_spec.signature_name = signature
+        answer = servable.start(signature, inputs, list(request.output_filter), call)
+    spec = model_pb2.ModelSpec(name=asked.name, signature_name=signature)
+    spec.version.value = servable.version
+    return spec, answer
+
+
+def predict_response(spec: model_pb2.ModelSpec, outputs: Arrays) -> predict_pb2.PredictResponse:
+    """What a model computed, as a message."""
+    response = predict_pb2.PredictResponse(model_spec=spec)
     for name, array in outputs.items():
         response.outputs[name].CopyFrom(proto_from_array(array))
     return response

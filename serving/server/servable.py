@@ -5,6 +5,7 @@ import enum
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pairloom.serving.description import Description
 from pairloom.serving.server.batching import Batcher, batch_rows
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
-from pairloom.serving.server.errors import Code, invalid
+from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.metrics import Metrics
 from pairloom.serving.server.saved_model import Arrays, LoadedModel
 from pairloom.serving.server.version_folders import Footprint
@@ -44,11 +45,13 @@ class AnswerSettings:
         max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where the model's
             description says that an input is a text, and no limit elsewhere.
         metrics: Where to count.
+        pool: Computes what is not put together.
     """
 
     batching: BatchingParameters | None = None
     max_input_bytes: int = 0
     metrics: Metrics = dataclasses.field(default_factory=Metrics)
+    pool: Executor = dataclasses.field(default_factory=ThreadPoolExecutor)
 
 
 class Servable:
@@ -75,18 +78,22 @@ class Servable:
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()
 
-    def run(
+    def start(
         self,
         signature: str,
         inputs: Mapping[str, np.ndarray],
         output_filter: Sequence[str] = (),
         call: Call | None = None,
-    ) -> Arrays:
-        """Answers one request, alone or in a batch.
+    ) -> "Future[Arrays]":
+        """Hands one request over to be computed, alone or in a batch; the model stays until then.
+
+        Returns:
+            What it will be answered; a `RequestError` if the model failed on it, or nobody waited
+            any more.
 
         Raises:
-            RequestError: It does not fit the signature, the model failed on it, the server has
-                too much to do, or nobody waits any more.
+            RequestError: It does not fit the signature, nobody waits any more already, or the
+                server has too much to do.
         """
         call = call or Call()
         call.model, call.version, call.signature = self.name, self.version, signature
@@ -97,12 +104,28 @@ class Servable:
         call.check()
         started = time.monotonic()
         if self._batcher is not None and batch_rows(request):
-            outputs = self._batcher.run(request, call)
+            answer = self._batcher.submit(request, call)
         else:
-            outputs = self.model.compute(request, call)
-        seconds = time.monotonic() - started
-        self._settings.metrics.computed(call, seconds)
-        return outputs
+            answer = self._settings.pool.submit(self.model.compute, request, call)
+        self.acquire()
+        answer.add_done_callback(lambda answer: self._computed(answer, call, started))
+        return answer
+
+    def run(
+        self,
+        signature: str,
+        inputs: Mapping[str, np.ndarray],
+        output_filter: Sequence[str] = (),
+        call: Call | None = None,
+    ) -> Arrays:
+        """Answers one request, in a thread that can wait; errors are those of `start`."""
+        call = call or Call()
+        return wait_for(self.start(signature, inputs, output_filter, call), call)
+
+    def _computed(self, answer: "Future[Arrays]", call: Call, started: float) -> None:
+        if not answer.exception():
+            self._settings.metrics.computed(call, time.monotonic() - started)
+        self._release()
 
     def _check_length(self, name: str, array: np.ndarray) -> None:
         limit = self._settings.max_input_bytes or (LONGEST_TEXT if name in self._texts else _ANY)
@@ -123,11 +146,7 @@ class Servable:
         try:
             yield self
         finally:
-            with self._lock:
-                self._users -= 1
-                last = self._users == 0 and self._closed is not None
-            if last:
-                self._close()
+            self._release()
 
     def retire(self, closed: Callable[[], None]) -> None:
         """Frees the model, now or when its last user is done, and calls `closed` then."""
@@ -135,6 +154,13 @@ class Servable:
             self._closed = closed
             idle = self._users == 0
         if idle:
+            self._close()
+
+    def _release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            last = self._users == 0 and self._closed is not None
+        if last:
             self._close()
 
     def _close(self) -> None:
@@ -147,6 +173,16 @@ class Servable:
         self.model.close()
         assert self._closed is not None
         self._closed()
+
+
+def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:
+    """Waits for what `Servable.start` gave, until the call's deadline."""
+    # Not by the future's own wait, which may end before the answer is counted.
+    done = threading.Event()
+    answer.add_done_callback(lambda _: done.set())
+    if not done.wait(call.remaining()):
+        raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.")
+    return answer.result()
 
 
 @dataclasses.dataclass

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -148,27 +149,25 @@ class ModelServer:
 
         options = self.options
         threads = options.tensorflow_session_parallelism or 1
-        cores = os.cpu_count() or 1
+        streams = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
             intra_op_threads=options.tensorflow_intra_op_parallelism or threads,
-            streams=Streams(
-                options.grpc_max_threads or max(8, 4 * cores),
-                options.tensorflow_inter_op_parallelism or threads,
-            ),
+            streams=Streams(streams, options.tensorflow_inter_op_parallelism or threads),
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
+        pool = ThreadPoolExecutor(streams, thread_name_prefix="compute")
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup,
             announce=self._announce,
-            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics),
+            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, pool),
             stopping=self._stopping,
         )
         self._configurer = Configurer(registry, options.allow_version_labels_for_unavailable_models)
@@ -217,7 +216,7 @@ class ModelServer:
             self._rest.drain(left())
         if grpc_done is not None:
             # One more, for those that gRPC ends when the time is over.
-            grpc_done.wait(left() + 1)
+            wait([grpc_done], left() + 1)
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:

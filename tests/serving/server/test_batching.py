@@ -12,6 +12,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.saved_model import LoadedModel
+from pairloom.serving.server.servable import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +65,20 @@ def ask(counting, *texts, signature="serving_default", name="source", dtype=obje
     return counting.check(signature, {name: np.array(texts, dtype)})
 
 
+def run(batcher, request, call):
+    return wait_for(batcher.submit(request, call), call)
+
+
 def together(counting, batcher, requests, call=Call):
     """Answers of requests that all wait while the first is held up; None for the held one."""
     counting.gate.clear()
     counting.entered.clear()
     with ThreadPoolExecutor(len(requests) + 1) as pool:
-        held = pool.submit(batcher.run, ask(counting, b"held"), Call())
+        held = pool.submit(run, batcher, ask(counting, b"held"), Call())
         assert counting.entered.wait(10)
         futures = []
         for request in requests:
-            futures.append(pool.submit(batcher.run, request, call()))
+            futures.append(pool.submit(run, batcher, request, call()))
             time.sleep(0.02)  # so that they queue in this order
         counting.gate.set()
         held.result(20)
@@ -145,7 +150,7 @@ def test_a_batch_is_never_larger_than_allowed_and_a_larger_request_is_refused(co
     together(counting, batcher, [ask(counting, b"a", b"b") for _ in range(4)])
     assert counting.sizes == [1, 2, 2, 2, 2]
     with pytest.raises(RequestError, match="Task size 4 is larger than maximum .* 3") as caught:
-        batcher.run(ask(counting, *[b"a"] * 4), Call())
+        run(batcher, ask(counting, *[b"a"] * 4), Call())
     assert caught.value.code == Code.INVALID_ARGUMENT
 
 
@@ -170,7 +175,7 @@ def seconds_of(*calls):
 def test_a_single_caller_never_waits_for_others(counting, batcher_of):
     batcher = batcher_of(batch_timeout_micros=1_000_000)
     for _ in range(3):
-        assert seconds_of(lambda: batcher.run(ask(counting, b"a"), Call())) < 0.8
+        assert seconds_of(lambda: run(batcher, ask(counting, b"a"), Call())) < 0.8
     assert counting.sizes == [1, 1, 1]
 
 
@@ -178,7 +183,7 @@ def test_a_batch_waits_for_those_who_may_ask_again_but_no_longer_than_allowed(co
     batcher = batcher_of(batch_timeout_micros=1_000_000)
 
     def one():
-        return batcher.run(ask(counting, b"a"), Call())
+        return run(batcher, ask(counting, b"a"), Call())
 
     together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
     # All who were answered just now: nobody else is expected.
@@ -188,12 +193,12 @@ def test_a_batch_waits_for_those_who_may_ask_again_but_no_longer_than_allowed(co
     assert counting.sizes[3:] == [2]
     together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
     # A full batch does not wait.
-    assert seconds_of(lambda: batcher.run(ask(counting, *[b"a"] * 8), Call())) < 0.8
+    assert seconds_of(lambda: run(batcher, ask(counting, *[b"a"] * 8), Call())) < 0.8
 
 
 def test_batches_are_filled_up_to_an_allowed_size(counting, batcher_of):
     batcher = batcher_of(max_batch_size=8, allowed_batch_sizes=(4, 8))
-    answer = batcher.run(ask(counting, b"a", b"b"), Call())
+    answer = run(batcher, ask(counting, b"a", b"b"), Call())
     assert counting.sizes == [4]
     assert answer["target"].tolist() == [b"1:A", b"1:B"]
 
@@ -210,11 +215,11 @@ def test_a_deadline_holds_while_others_are_computed(counting, batcher_of):
     batcher = batcher_of()
     counting.gate.clear()
     with ThreadPoolExecutor(1) as pool:
-        held = pool.submit(batcher.run, ask(counting, b"held"), Call())
+        held = pool.submit(run, batcher, ask(counting, b"held"), Call())
         assert counting.entered.wait(10)
         started = time.monotonic()
         with pytest.raises(RequestError) as caught:
-            batcher.run(ask(counting, b"late"), Call.within(0.2))
+            run(batcher, ask(counting, b"late"), Call.within(0.2))
         assert caught.value.code == Code.DEADLINE_EXCEEDED
         assert time.monotonic() - started < 2
         counting.gate.set()
@@ -232,14 +237,14 @@ def test_a_bug_leaves_nobody_waiting(counting, batcher_of, monkeypatch):
     monkeypatch.setattr(counting, "compute", lambda *_: 1 / 0)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            batcher.run(ask(counting, b"a"), Call.within(10))
+            run(batcher, ask(counting, b"a"), Call.within(10))
 
 
 def test_a_batch_that_nobody_waits_for_is_done_before_the_model_goes(counting, batcher_of):
     batcher = batcher_of(num_batch_threads=2)
     counting.gate.clear()
     with pytest.raises(RequestError) as caught:
-        batcher.run(ask(counting, b"late"), Call.within(0.2))
+        run(batcher, ask(counting, b"late"), Call.within(0.2))
     assert caught.value.code == Code.DEADLINE_EXCEEDED
     closed = threading.Event()
     batcher.close(closed.set)

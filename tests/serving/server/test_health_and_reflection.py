@@ -1,7 +1,7 @@
 """A stop waits for requests, and for nothing that would never end."""
 
+import asyncio
 import queue
-import threading
 import time
 
 import grpc
@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
 
-from pairloom.serving.server.health_and_reflection import OpenStreams
+from pairloom.serving.server.health_and_reflection import Stop
 
 # A second or two of work for the `slow` signature.
 STEPS = 150_000
@@ -76,21 +76,31 @@ def test_a_stop_has_one_deadline_for_everything(start_server, base_path):
 
 def test_a_stream_that_begins_too_late_is_ended():
     class Context:
-        def __init__(self, alive=True):
-            self.alive = alive
-            self.cancelled = threading.Event()
+        async def abort(self, code, message):
+            raise RuntimeError(code)
 
-        def add_callback(self, callback):
-            return self.alive
+    async def scenario():
+        stop = Stop()
+        assert await stop.first(asyncio.sleep(0, "in time"), Context()) == "in time"
+        waiting = asyncio.ensure_future(stop.first(asyncio.sleep(60), Context()))
+        await asyncio.sleep(0.01)
+        stop.say()
+        for late in (waiting, stop.first(asyncio.sleep(60), Context())):
+            with pytest.raises(RuntimeError, match="UNAVAILABLE"):
+                await late
 
-        def cancel(self):
-            self.cancelled.set()
+    asyncio.run(scenario())
 
-    early, late, gone = Context(), Context(), Context(alive=False)
-    streams = OpenStreams()
-    streams.add(early)
-    streams.add(gone)
-    streams.end()
-    streams.add(late)
-    assert early.cancelled.is_set() and late.cancelled.is_set()
-    assert not gone.cancelled.is_set()
+
+def test_a_watcher_that_leaves_takes_no_other_with_it(start_server, base_path, channel_to):
+    server = start_server(base_path)
+    watches = [
+        health_pb2_grpc.HealthStub(channel_to(server)).Watch(health_pb2.HealthCheckRequest())
+        for _ in range(2)
+    ]
+    states = health_pb2.HealthCheckResponse
+    assert [next(watch).status for watch in watches] == [states.SERVING] * 2
+    watches[0].cancel()
+    time.sleep(0.2)
+    server._grpc.say_healthy(False)
+    assert next(watches[1]).status == states.NOT_SERVING
