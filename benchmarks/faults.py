@@ -44,7 +44,7 @@ CORRUPT = 6
 # What a version's number adds to its scores: more than they differ by, and still a float's.
 STEP = 1000.0
 # The memory in the last quarter of the last minute, at most so many times that in its first: of a
-# server of 600 MB, and four swaps between them, a leak of 10 MB a swap is seen.
+# server of 1 GB, with four swaps between them, a leak of 15 MB a swap is seen.
 GROWTH = 1.05
 RESTART_SECONDS = 8.0
 

@@ -60,12 +60,12 @@ def test_versions_are_pushed_evenly_over_the_whole_time(faults):
     assert due[105] - due[75] >= 2
 
 
-@pytest.mark.parametrize("leak", [0, 10])
+@pytest.mark.parametrize("leak", [0, 15])
 def test_a_leak_of_some_megabytes_a_swap_is_seen(faults, leak):
     def megabytes(second):
         # The next version is there for four seconds before the last one goes.
         swap = 100 if second % 12 < 4 else 0
-        return 600 + leak * faults.versions_due(second, 120) + swap
+        return 1000 + leak * faults.versions_due(second, 120) + swap
 
     before, after = faults.quarters([megabytes(second) for second in range(60, 120)])
     assert (after > faults.GROWTH * before) == bool(leak)
