@@ -20,7 +20,21 @@ from pairloom.serving.ops import IMAGE
 _ROWS = 128
 # What `pairloom predict` and the page send at once, which a server must take.
 _SMALLEST_BATCH = 8
+# Batches that may wait for each core.
+_WAITING = 10
+# A name as Kubernetes takes it; a bucket, and a folder in it.
+_CLAIM = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
+_BUCKET = re.compile(r"gs://[a-z0-9][-_.a-z0-9]*[a-z0-9](/[^/\s]+)*/?")
 _CONFIGS = ("models.config", "batching.config", "monitoring.config")
+# The image's entry point adds the two ports.
+_FLAGS = (
+    "--model_config_file=/config/models.config",
+    "--model_config_file_poll_wait_seconds=60",
+    "--file_system_poll_wait_seconds=10",
+    "--enable_batching=true",
+    "--batching_parameters_file=/config/batching.config",
+    "--monitoring_config_file=/config/monitoring.config",
+)
 _MANIFESTS = ("config", "deployment", "service", "autoscaler", "disruption-budget")
 
 
@@ -58,11 +72,18 @@ class Deployment:
                     "in their first 50 characters, for Kubernetes keeps no more of them. "
                     f"Received: {', '.join(alike)}, all of which become {object_name(name)}."
                 )
-        if "://" in self.store and not self.store.startswith("gs://"):
+        if self.in_bucket and not self.store.startswith("gs://"):
             raise UserError(
                 "Expected the name of a volume claim, or gs://BUCKET/PATH: the only object store "
                 f"that {IMAGE} reads. Received: --models {self.store}. Copy the models to a claim, "
                 "or let KServe fetch them (storageUri in kserve.yaml)."
+            )
+        known = _BUCKET if self.in_bucket else _CLAIM
+        if self.store and not known.fullmatch(self.store):
+            raise UserError(
+                "Expected the name of a volume claim (lower case, digits, dashes and dots between "
+                f"them) or gs://BUCKET/PATH. Received: --models {self.store!r}. "
+                "`kubectl get pvc` lists the claims that are there."
             )
         if self.cpus < 1:
             raise UserError(f"Expected at least one core. Received: --cpus {self.cpus}.")
@@ -102,7 +123,8 @@ def deployment_files(deployment: Deployment) -> dict[str, str]:
         "claim": deployment.claim,
     }
     files = _configs(deployment)
-    arguments = "".join(f"- {flag}\n" for flag in _flags(deployment))
+    threads = "".join(f"- {flag}\n" for flag in _thread_flags(deployment))
+    arguments = "".join(f"- {flag}\n" for flag in _FLAGS) + threads
     files["compose.yaml"] = _fill(
         "compose.yaml",
         common,
@@ -121,8 +143,7 @@ def deployment_files(deployment: Deployment) -> dict[str, str]:
     for name in _MANIFESTS:
         files[f"kubernetes/{name}.yaml"] = _fill(
             f"kubernetes/{name}.yaml",
-            common,
-            checksum=hashlib.sha256(embedded.encode()).hexdigest(),
+            common | {"checksum": hashlib.sha256(embedded.encode()).hexdigest()},
             files=indent(embedded, "  "),
             arguments=indent(arguments, " " * 12),
             mounts=indent(parts["mounts"], " " * 12),
@@ -135,8 +156,12 @@ def deployment_files(deployment: Deployment) -> dict[str, str]:
     services = [
         _fill(
             "kserve.yaml",
-            common | {"object": object_name(recipe.name)},
-            storage=deployment.storage(recipe.name),
+            common
+            | {
+                "object": object_name(recipe.name),
+                "storage": _quoted(deployment.storage(recipe.name)),
+            },
+            arguments=indent(threads, " " * 8),
         )
         for recipe in deployment.recipes
     ]
@@ -163,12 +188,19 @@ def batch_size(beam: int) -> int:
 
 def _configs(deployment: Deployment) -> dict[str, str]:
     models = [
-        _fill("model.config", {"name": r.name, "base_path": deployment.base_path(r.name)})
+        _fill("model.config", {"name": r.name, "base_path": _quoted(deployment.base_path(r.name))})
         for r in deployment.recipes
     ]
     beam = max(recipe.search.beam for recipe in deployment.recipes)
     batch = batch_size(beam)
-    batching = {"batch": batch, "beam": beam, "rows": batch * beam, "cpus": deployment.cpus}
+    batching = {
+        "batch": batch,
+        "beam": beam,
+        "rows": batch * beam,
+        "cpus": deployment.cpus,
+        "waiting": _WAITING,
+        "enqueued": _WAITING * deployment.cpus,
+    }
     return {
         "models.config": _fill("models.config", {}, models="".join(models)),
         "batching.config": _fill("batching.config", batching),
@@ -176,17 +208,12 @@ def _configs(deployment: Deployment) -> dict[str, str]:
     }
 
 
-def _flags(deployment: Deployment) -> list[str]:
-    """TF Serving's flags; the image's entry point adds the two ports."""
+def _thread_flags(deployment: Deployment) -> list[str]:
+    """A batch on each core.
+
+    Else TensorFlow starts a thread for each of the machine's cores, not of the container's.
+    """
     return [
-        "--model_config_file=/config/models.config",
-        "--model_config_file_poll_wait_seconds=60",
-        "--file_system_poll_wait_seconds=10",
-        "--enable_batching=true",
-        "--batching_parameters_file=/config/batching.config",
-        "--monitoring_config_file=/config/monitoring.config",
-        # A batch on each core. Else TensorFlow starts a thread for each of the machine's cores, not
-        # of the container's.
         "--tensorflow_intra_op_parallelism=1",
         f"--tensorflow_inter_op_parallelism={deployment.cpus}",
     ]
@@ -205,7 +232,8 @@ def _local_volumes(deployment: Deployment) -> str:
             source = f"./{source}"
         lines += [
             "- type: bind",
-            f"  source: {json.dumps(source)}",
+            # Compose would put a variable's value where it finds a dollar.
+            f"  source: {_quoted(source.replace('$', '$$'))}",
             f"  target: /models/{recipe.name}",
             "  read_only: true",
             "  bind: {create_host_path: false}",
@@ -213,10 +241,16 @@ def _local_volumes(deployment: Deployment) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _quoted(text: str) -> str:
+    """A string as JSON, YAML and text protos read it alike."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def _fill(template: str, values: dict, **blocks: str) -> str:
-    """Fills a template in; a block replaces its whole line, and leaves none where it is empty."""
+    """Fills a template in; a block replaces its whole line, as it is."""
     file = resources.files("pairloom.deploy").joinpath(f"templates/{template}")
-    text = file.read_text("utf-8")
-    for name, block in blocks.items():
-        text = text.replace(f"\n${name}\n", f"\n{block}")
-    return Template(text).substitute(values, **blocks)
+    filled = []
+    for line in file.read_text("utf-8").splitlines(keepends=True):
+        block = blocks.get(line.rstrip("\n").removeprefix("$")) if line.startswith("$") else None
+        filled.append(Template(line).substitute(values) if block is None else block)
+    return "".join(filled)

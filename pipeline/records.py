@@ -13,6 +13,7 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.components.evaluator import read_evaluation
 from pairloom.pipeline.run_folder import RunFolder, is_locked
+from pairloom.serving.server.version_folders import versions_on_disk
 
 _RUN_ID = "%Y%m%d-%H%M%S-%f"
 _OPEN = (mlmd.Execution.NEW, mlmd.Execution.RUNNING)
@@ -124,9 +125,9 @@ def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
 def _remove_half_copies(serving: Path) -> Iterator[Path]:
     # The Pusher copies saved_model.pb last: a version without it was never finished. A folder
     # whose name is no version is not the Pusher's, and whoever made it may want it.
-    for version in serving.glob("*"):
-        is_version = version.name.isascii() and version.name.isdigit() and version.is_dir()
-        if is_version and not (version / "saved_model.pb").exists():
+    versions = versions_on_disk(serving) if serving.is_dir() else {}
+    for version in versions.values():
+        if not (version / "saved_model.pb").exists():
             shutil.rmtree(version, ignore_errors=True)
             yield version
 

@@ -9,6 +9,7 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.serving.ops import IMAGE, LIBRARIES
 from pairloom.serving.ops.checking import Servable, check_servable
+from pairloom.serving.server.version_folders import versions_on_disk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,5 +85,8 @@ def find_version(folder: str, runs_dir: str) -> Path:
 
 
 def _newest(base: Path) -> Path | None:
-    versions = [path.parent for path in base.glob("*/saved_model.pb") if path.parent.name.isdigit()]
-    return max(versions, key=lambda path: int(path.name), default=None)
+    try:
+        versions = versions_on_disk(base).values()
+    except OSError:
+        return None
+    return next((path for path in versions if (path / "saved_model.pb").is_file()), None)

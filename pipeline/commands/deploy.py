@@ -1,6 +1,7 @@
 """`pairloom deploy tfserving RECIPE`: configs and manifests for stock TF Serving."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 from pairloom.pipeline.commands.arguments import add_override_argument
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where a cluster finds the models: a volume claim, or gs://BUCKET/PATH "
         "(default: a claim NAME-models, which is written, too)",
     )
-    parser.add_argument("--cpus", type=int, default=2, metavar="N", help="cores a server (2)")
+    parser.add_argument("--cpus", type=int, default=2, metavar="N", help="cores for a server (2)")
     parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
     parser.add_argument("--force", action="store_true", help="replace files that were changed")
 
@@ -52,8 +53,9 @@ def run(args: argparse.Namespace) -> int:
                 f"No model of {recipe.name} was pushed to {shown_path(folder.serving)} yet: "
                 f"pairloom run {given}"
             )
-    print(f"\nOn this machine:  docker compose -f {out}/compose.yaml up")
-    print(f"On a cluster:     kubectl apply -f {out}/kubernetes/ (models first: docs/serving.md)")
+    compose, manifests = (shlex.quote(f"{out}/{name}") for name in ("compose.yaml", "kubernetes/"))
+    print(f"\nOn this machine:  docker compose -f {compose} up")
+    print(f"On a cluster:     kubectl apply -f {manifests} (models first: docs/serving.md)")
     return 0
 
 

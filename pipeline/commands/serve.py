@@ -14,6 +14,7 @@ from pairloom.serving.server import (
     options_from_arguments,
     serve,
 )
+from pairloom.serving.server.version_folders import versions_on_disk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,4 +101,7 @@ def find_served(runs_dir: str, run: str | None) -> RunFolder:
 
 def has_versions(folder: RunFolder) -> bool:
     """Whether a model was ever pushed there."""
-    return any(path.name.isdigit() for path in folder.serving.glob("*"))
+    try:
+        return bool(versions_on_disk(folder.serving))
+    except OSError:
+        return False

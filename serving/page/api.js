@@ -1,4 +1,4 @@
-// All that goes over the network, in one place.
+// All that goes over the network, in one place. Where a version is empty the server takes its newest.
 
 const root = new URL("..", import.meta.url);
 let token = "";
@@ -38,7 +38,8 @@ export function askRaw(model, version, body, signal) {
 }
 
 function path(model, version) {
-  return `v1/models/${encodeURIComponent(model)}/versions/${encodeURIComponent(version)}`;
+  const of = version ? `/versions/${encodeURIComponent(version)}` : "";
+  return `v1/models/${encodeURIComponent(model)}${of}`;
 }
 
 async function read(where) {
@@ -68,11 +69,20 @@ async function send(where, body, signal) {
 }
 
 function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`Expected JSON from the server. Received: ${text.slice(0, 200)}`);
+  for (const candidate of [() => text, () => finite(text)]) {
+    try {
+      return JSON.parse(candidate());
+    } catch {
+      // The next one, or the error below.
+    }
   }
+  throw new Error(`Expected JSON from the server. Received: ${text.slice(0, 200)}`);
+}
+
+/** TF Serving writes numbers that JSON does not have, such as the score of what cannot be: null. */
+function finite(text) {
+  const found = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
+  return text.replace(found, (part) => (part.startsWith('"') ? part : "null"));
 }
 
 function reason(text) {

@@ -5,27 +5,39 @@ import * as api from "./api.js";
 import { fillSelect, make } from "./dom.js";
 import { openJson } from "./kinds/json.js";
 import { openPair } from "./views/pair.js";
-import { makeHeading, makeVersions } from "./views/versions.js";
+import { areAnswered, drawPanes, fillPane } from "./views/panes.js";
+import { makeVersions } from "./views/versions.js";
 
 const LOOK_AGAIN = 5000;
 const at = (id) => document.getElementById(id);
 
 let served = { kinds: [], models: [] };
+let looks = 0;
 let seen = "";
 let runs = {};
 let state = readAddress();
 let view = null;
 let viewKey = "";
 let asking = null;
+// What the panes answer, or are about to.
+let asked = null;
 
-/** The model and the versions that the state means: those that are served, or null. */
+/**
+ * The model and the versions that the state means: those that are served, or null.
+ *
+ * `asked` is the version to ask for. It is empty where none was chosen: then the server takes its
+ * newest, which may be another one by then.
+ */
 function chosen() {
   const model = served.models.find(({ name }) => name === state.model) ?? served.models[0] ?? null;
   const available = (model?.versions ?? []).filter((version) => version.state === "AVAILABLE");
   const find = (number) => available.find(({ version }) => version === number) ?? null;
-  const first = find(state.version) ?? available[0] ?? null;
-  const second = state.beside && available.length > 1 ? find(state.beside) : null;
-  return { model, available, versions: [first, second].filter(Boolean) };
+  const first = find(state.version);
+  const newest = available.length ? { ...available[0], asked: "" } : null;
+  const second = available.length > 1 ? find(state.beside) : null;
+  const versions = [first ? { ...first, asked: first.version } : newest];
+  if (second) versions.push({ ...second, asked: second.version });
+  return { model, available, versions: versions.filter(Boolean) };
 }
 
 /** Draws what is chosen; false if another choice was made, and drawn, meanwhile. */
@@ -34,7 +46,7 @@ async function draw() {
   const [first, second] = versions;
   fillSelect(at("model"), served.models.map(({ name }) => [name, name]), model?.name ?? "");
   const choices = available.map(({ version, labels }) => [version, [version, ...labels].join(" · ")]);
-  fillSelect(at("version"), choices, first?.version ?? "");
+  fillSelect(at("version"), [["", "newest"], ...choices], first?.asked ?? "");
   fillSelect(at("compared"), choices, second?.version ?? "");
   at("first").hidden = !first;
   at("second").hidden = !second;
@@ -50,7 +62,7 @@ async function draw() {
   if (!(await openView(model, first))) return false;
   // With the same form another version may have been chosen meanwhile.
   const now = chosen();
-  drawPanes(now.model, now.versions);
+  drawPanes(at("panes"), now.model, now.versions, runs[now.model?.name] ?? {}, asked !== null);
   return true;
 }
 
@@ -76,8 +88,10 @@ function showNotice(text) {
  */
 async function openView(model, version) {
   at("form").hidden = !version;
-  const key = JSON.stringify(version ? [model.name, version.description ?? version.version] : null);
+  const needs = version && [model.name, version.description ?? version.signatures];
+  const key = JSON.stringify(needs);
   if (key === viewKey) return true;
+  if (view) state.inputs = { ...state.inputs, ...view.saved() };
   viewKey = key;
   view = null;
   at("inputs").replaceChildren();
@@ -89,6 +103,7 @@ async function openView(model, version) {
     const opened = await open({ model: model.name, version, saved: state.inputs });
     if (key !== viewKey) return false;
     view = opened;
+    asked = asking && !view.waits ? view.request() : null;
   } catch (error) {
     if (key !== viewKey) return false;
     viewKey = "";
@@ -98,44 +113,33 @@ async function openView(model, version) {
   return true;
 }
 
-/** A pane for each version: kept, with its answer, as long as the version stays the same. */
-function drawPanes(model, versions) {
-  const panes = [...at("panes").children];
-  at("panes").classList.toggle("two", versions.length > 1);
-  versions.forEach((version, i) => {
-    const key = JSON.stringify([model.name, version.version]);
-    const heading = makeHeading(model.name, version, runs[model.name]?.[version.version]);
-    if (panes[i]?.dataset.key === key) return panes[i].firstElementChild.replaceWith(heading);
-    const pane = make(
-      "section",
-      { class: "pane", "aria-label": `Version ${version.version}`, "data-key": key },
-      heading,
-      make("div", { class: "body" }),
-    );
-    if (panes[i]) panes[i].replaceWith(pane);
-    else at("panes").append(pane);
-  });
-  panes.slice(versions.length).forEach((pane) => pane.remove());
-}
-
-/** Asks every pane's version; whatever was under way is given up. */
-async function send() {
-  const { model, versions } = chosen();
+/** Asks what stands in the form. */
+function send() {
   const request = view?.request();
   giveUp();
   if (!request) return view?.focus();
-  const mine = (asking = new AbortController());
   remember();
+  return ask(request);
+}
+
+/** Asks every pane's version; whatever was under way is given up. */
+async function ask(request) {
+  const { model, versions } = chosen();
+  giveUp();
+  asked = request;
+  const mine = (asking = new AbortController());
   at("said").textContent = "Asking …";
   document.body.classList.add("busy");
-  const bodies = [...at("panes").querySelectorAll(".body")];
+  const panes = [...at("panes").children];
   const found = await Promise.all(
-    versions.map((version, i) => answer(request, model.name, version, bodies[i], mine.signal)),
+    versions.map((version, i) => answer(request, model.name, version, panes[i], mine.signal)),
   );
   if (mine.signal.aborted) return;
   document.body.classList.remove("busy");
   if (found.length === 2 && found.every(Boolean)) view.compare?.(...found);
   at("said").textContent = found[0]?.said ?? "No answer.";
+  // An answer does not tell its version. It was another one's if the newest is another by now.
+  await look();
 }
 
 function giveUp() {
@@ -144,15 +148,17 @@ function giveUp() {
 }
 
 /** The old answer stays until there is something to take its place. */
-async function answer(request, model, version, body, signal) {
+async function answer(request, model, version, pane, signal) {
   let shown = null;
-  const show = (element) => body.replaceChildren((shown = element));
+  const fill = (...elements) => {
+    fillPane(pane, model, version, runs[model]?.[version.version], elements);
+  };
   try {
-    return await view.answer(request, model, version, show, signal);
+    return await view.answer(request, model, version, (element) => fill((shown = element)), signal);
   } catch (error) {
     if (signal.aborted) return null;
     const notice = make("p", { class: "notice", role: "alert" }, error.message);
-    body.replaceChildren(...(shown ? [shown, notice] : [notice]));
+    fill(...(shown ? [shown, notice] : [notice]));
     return null;
   }
 }
@@ -164,13 +170,12 @@ function remember() {
 
 /** Another choice: the form keeps what was written, and what was asked is asked again. */
 async function choose(change) {
-  const before = view;
   giveUp();
-  if (view) state.inputs = { ...state.inputs, ...view.saved() };
+  if (view && asked) asked = view.request();
   Object.assign(state, change);
   if (!(await redraw())) return;
   remember();
-  if (asking && view?.request() && (view === before || !view.waits)) await send();
+  if (asked) await ask(asked);
 }
 
 /** Draws, or tells why not; false if there is nothing to go on with. */
@@ -185,20 +190,26 @@ async function redraw() {
 
 function toggleCompare() {
   const { available, versions } = chosen();
-  const other = available.find((version) => version !== versions[0]);
+  const other = available.find(({ version }) => version !== versions[0]?.version);
   return choose({ beside: versions[1] ? "" : (other?.version ?? "") });
 }
 
-/** Looks at the server; draws only what has changed. */
+/** Looks at the server; draws only what has changed, and asks a version that is new. */
 async function look() {
+  const mine = ++looks;
   try {
-    served = await api.models();
-    const now = JSON.stringify(served);
-    if (now === seen) return;
+    const found = await api.models();
+    const now = JSON.stringify(found);
+    if (mine !== looks || now === seen) return;
+    served = found;
     seen = now;
-    await draw();
+    const drawn = await draw();
     readRuns();
+    if (!drawn || !asked) return;
+    const busy = document.body.classList.contains("busy");
+    if (!areAnswered(at("panes"), chosen().versions, busy)) await ask(asked);
   } catch (error) {
+    if (mine !== looks) return;
     seen = "";
     showNotice(error.message);
   }
@@ -255,6 +266,7 @@ async function start() {
   at("compare").addEventListener("click", toggleCompare);
   addEventListener("hashchange", async () => {
     state = readAddress();
+    view = null;
     viewKey = "";
     giveUp();
     if ((await redraw()) && Object.values(state.inputs).some(Boolean)) send();

@@ -17,6 +17,19 @@ from pairloom.serving.server.config_files import read_batching, read_monitoring
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "tests" / "schemas"
+# Those of tensorflow_serving/model_servers/main.cc that the templates use.
+TF_SERVING_FLAGS = (
+    "batching_parameters_file",
+    "enable_batching",
+    "file_system_poll_wait_seconds",
+    "model_config_file",
+    "model_config_file_poll_wait_seconds",
+    "monitoring_config_file",
+    "tensorflow_inter_op_parallelism",
+    "tensorflow_intra_op_parallelism",
+)
+# Text that YAML, compose and text protos would each take for something of theirs.
+ODD = """a$USER ${HOME} $$ 'b' "c" d: #e 😀 {{f}} \\n"""
 WAYS = {
     "claim to be made": {},
     "claim": {"store": "shared-models"},
@@ -153,6 +166,41 @@ def test_every_flag_is_one_of_tf_serving_s(files):
     assert compose["services"]["tfserving"]["command"] == flags
     for file in (known.model_config_file, known.batching_parameters_file):
         assert Path(file).name in files
+    # The parser knows flags of our own, too, at which TF Serving would end.
+    for service in documents(files["kserve.yaml"]):
+        flags = flags + service["spec"]["predictor"]["model"]["args"]
+    written = {flag.removeprefix("--").partition("=")[0] for flag in flags}
+    assert written == set(TF_SERVING_FLAGS)
+
+
+@pytest.mark.parametrize("cpus", [1, 6])
+def test_every_server_gets_the_cores_and_the_threads_that_were_asked_for(cpus):
+    files = files_of(cpus=cpus)
+    threads = ["--tensorflow_intra_op_parallelism=1", f"--tensorflow_inter_op_parallelism={cpus}"]
+    compose = yaml.safe_load(files["compose.yaml"])["services"]["tfserving"]
+    assert compose["cpus"] == cpus and compose["command"][-2:] == threads
+    container = pod_template(files)["spec"]["containers"][0]
+    assert container["resources"]["requests"]["cpu"] == str(cpus)
+    assert container["args"][-2:] == threads
+    [service] = documents(files["kserve.yaml"])
+    model = service["spec"]["predictor"]["model"]
+    assert model["resources"]["limits"]["cpu"] == str(cpus) and model["args"] == threads
+
+
+@pytest.mark.parametrize("cpus", [1, 6])
+def test_nobody_waits_for_more_than_ten_batches(cpus, tmp_path):
+    (tmp_path / "batching.config").write_text(files_of(cpus=cpus)["batching.config"])
+    batching = read_batching(str(tmp_path / "batching.config"))
+    assert batching.max_enqueued_batches == 10 * batching.num_batch_threads == 10 * cpus
+    assert "more than 10 of its batches" in files_of(cpus=cpus)["batching.config"]
+
+
+def test_a_pod_with_much_to_do_stays_alive(files):
+    container = pod_template(files)["spec"]["containers"][0]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    # REST's workers may all be busy; a connection asks none of them.
+    assert container["livenessProbe"]["tcpSocket"] == {"port": "grpc"} and ports["grpc"] == 8500
+    assert "httpGet" not in container["livenessProbe"]
 
 
 def test_objects_find_each_other(files):
@@ -246,6 +294,35 @@ def test_a_store_that_the_image_cannot_read_is_refused(store):
         files_of(store=store)
 
 
+@pytest.mark.parametrize(
+    "store",
+    ["My_Claim", "-models", "models-", "a claim", "$CLAIM", "gs:/bucket", "a" * 254]
+    + ["gs://", "gs:///models", "gs://Bucket", "gs://bucket//models", "gs://bucket/a b"],
+)
+def test_a_store_that_cannot_be_one_is_refused(store):
+    with pytest.raises(UserError, match="volume claim.*gs://BUCKET/PATH.*Received: --models"):
+        files_of(store=store)
+
+
+@pytest.mark.parametrize("store", ["models.v1-2", "a", "gs://my-bucket", "gs://my.bucket_1/a/b/"])
+def test_a_store_that_can_be_one_is_taken(store):
+    files_of(store=store)
+
+
+def test_a_folder_in_a_bucket_may_have_any_name():
+    from tensorflow_serving.config import model_server_config_pb2
+
+    odd = "".join(ODD.split())
+    files = files_of(store=f"gs://bucket/{odd}")
+    models = parsed(files["models.config"], model_server_config_pb2.ModelServerConfig())
+    wanted = f"gs://bucket/{odd}/cmudict"
+    assert models.model_config_list.config[0].base_path == wanted
+    [config] = of_kind(files, "ConfigMap")
+    assert config["data"]["models.config"] == files["models.config"]
+    [service] = documents(files["kserve.yaml"])
+    assert service["spec"]["predictor"]["model"]["storageUri"] == wanted
+
+
 def test_two_recipes_of_one_name_cannot_be_served():
     with pytest.raises(UserError, match="cmudict more than once"):
         files_of(recipes=("cmudict", "cmudict"))
@@ -269,6 +346,15 @@ def test_compose_mounts_the_pushed_models_from_where_it_lies(tmp_path, monkeypat
     assert volume["target"] == "/models/cmudict"
     compose = yaml.safe_load(files_of(out=".", runs_dir="runs")["compose.yaml"])
     assert compose["services"]["tfserving"]["volumes"][-1]["source"].startswith("./runs/")
+
+
+def test_compose_mounts_from_a_folder_of_any_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    compose = yaml.safe_load(files_of(out="out", runs_dir=f"runs {ODD}")["compose.yaml"])
+    source = compose["services"]["tfserving"]["volumes"][-1]["source"]
+    # To compose two dollars are one, and a single one begins a variable.
+    assert "$" not in source.replace("$$", "")
+    assert source.replace("$$", "$") == f"../runs {ODD}/cmudict/serving/cmudict"
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,27 @@ def test_the_versions_states_are_looked_at(faults):
         [good[0], VersionStatus(6, "END", "")],
     ):
         assert len(faults.wrong_states(bad)) == 1
+
+
+def test_versions_are_pushed_evenly_over_the_whole_time(faults):
+    due = [faults.versions_due(second, 120) for second in range(121)]
+    assert [due.index(version) for version in range(1, 11)] == list(range(0, 120, 12))
+    assert due[-1] == faults.VERSIONS
+    # In the last minute, between whose quarters the memory is compared, too.
+    assert due[105] - due[75] >= 2
+
+
+@pytest.mark.parametrize("leak", [0, 15])
+def test_a_leak_of_some_megabytes_a_swap_is_seen(faults, leak):
+    def megabytes(second):
+        # The next version is there for four seconds before the last one goes.
+        swap = 100 if second % 12 < 4 else 0
+        return 1000 + leak * faults.versions_due(second, 120) + swap
+
+    before, after = faults.quarters([megabytes(second) for second in range(60, 120)])
+    assert (after > faults.GROWTH * before) == bool(leak)
+
+
+def test_a_short_run_has_quarters_too(faults):
+    assert faults.quarters([5.0]) == (5.0, 5.0)
+    assert faults.quarters([1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0]) == (1.0, 3.0)

@@ -8,7 +8,7 @@ const EXAMPLES = { DT_STRING: "", DT_BOOL: false };
 
 /** Opens the view on a version: as `openPair` of views/pair.js. */
 export async function openJson({ model, version, saved }) {
-  const signatures = await api.signatures(model, version.version);
+  const signatures = await api.signatures(model, version.asked);
   const names = Object.keys(signatures).filter((name) => !name.startsWith("__")).sort();
   const usual = names.includes("serving_default") ? "serving_default" : names[0];
   const chosen = names.includes(saved.signature) ? saved.signature : usual;
@@ -38,7 +38,7 @@ export async function openJson({ model, version, saved }) {
     request: () => box.value.trim() || null,
     focus: () => box.focus(),
     async answer(body, model, version, show, signal) {
-      const text = await api.askRaw(model, version.version, body, signal);
+      const text = await api.askRaw(model, version.asked, body, signal);
       const shown = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
       show(make("pre", { class: "code scrolls", tabindex: 0, dir: "ltr" }, shown));
       return { said: "Answered." };

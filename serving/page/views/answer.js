@@ -48,7 +48,8 @@ function makeChoices({ row, alternatives }, ask, kinds) {
     const radio = make("input", { type: "radio", name: group, checked: index === 0 });
     radio.addEventListener("change", () => explain(index));
     const bar = make("span", { class: "likelihood" });
-    bar.style.setProperty("--share", Math.exp(score - best) || 0);
+    // JSON's null would count as 0 here, which is the best that a score can be.
+    bar.style.setProperty("--share", Math.exp((score ?? NaN) - (best ?? NaN)) || 0);
     return make(
       "label",
       { class: "alternative" },
@@ -78,7 +79,7 @@ function explainer(row, alternatives, { model, version, output, signal }, kinds,
     const inputs = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, [value]]));
     if (index) inputs[output] = [alternatives[index].value];
     try {
-      const answer = await api.ask(model, version.version, signature, inputs, mine.signal);
+      const answer = await api.ask(model, version.asked, signature, inputs, mine.signal);
       const first = Object.fromEntries(Object.entries(answer).map(([name, rows]) => [name, rows[0]]));
       place.replaceChildren(kinds.input.makeAttention(first));
     } catch (error) {

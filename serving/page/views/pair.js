@@ -59,7 +59,7 @@ async function alternatives(model, version, rows, output, signal) {
   const columns = Object.fromEntries(
     Object.keys(rows[0]).map((name) => [name, rows.map((row) => row[name])]),
   );
-  const outputs = await api.ask(model, version.version, signature, columns, signal);
+  const outputs = await api.ask(model, version.asked, signature, columns, signal);
   return rows.map((_, i) => {
     const values = several ? outputs[output][i] : [outputs[output][i]];
     const scores = several ? outputs.score[i] : [outputs.score?.[i]];

@@ -41,6 +41,18 @@ def test_of_several_versions_the_highest_counts(pairloom, tmp_path):
     assert "can load base/10." in out
 
 
+def test_a_folder_that_is_no_version_to_a_server_is_none_here(pairloom, tmp_path):
+    write(tmp_path / "base" / "9", "MatMul")
+    # Digits to Python, not to TF Serving; a number too large; a version that is still copied.
+    write(tmp_path / "base" / "²", "MyOwnOp")
+    write(tmp_path / "base" / "٣", "MyOwnOp")
+    write(tmp_path / "base" / str(2**63), "MyOwnOp")
+    (tmp_path / "base" / "10").mkdir()
+    code, out, err = pairloom("check-servable", "base")
+    assert (code, err) == (0, "")
+    assert "can load base/9." in out
+
+
 @pytest.mark.parametrize("how", ["name", "folder"])
 def test_a_run_is_found_by_name_or_by_folder(pairloom, tmp_path, how):
     folder = RunFolder.of(tmp_path / "runs", "words")

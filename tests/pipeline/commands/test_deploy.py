@@ -11,6 +11,12 @@ def test_it_writes_and_says_what_comes_next(pairloom, tmp_path):
     assert "kubectl apply -f deploy-cmudict/kubernetes/" in out
 
 
+def test_what_comes_next_can_be_pasted(pairloom):
+    _, out, _ = pairloom("deploy", "tfserving", "cmudict", "--out", "my $files")
+    assert "docker compose -f 'my $files/compose.yaml' up" in out
+    assert "kubectl apply -f 'my $files/kubernetes/'" in out
+
+
 def test_several_recipes_are_served_by_one_server(pairloom, tmp_path):
     code, _, _ = pairloom("deploy", "tfserving", "cmudict", "multi30k-en-de", "--out", "both")
     assert code == 0
@@ -50,6 +56,7 @@ def test_a_file_that_somebody_changed_is_kept(pairloom, tmp_path):
     [
         (["cmudcit"], "cmudict"),
         (["cmudict", "--models", "s3://bucket"], "gs://BUCKET/PATH"),
+        (["cmudict", "--models", "My_Claim"], "--models 'My_Claim'"),
         (["cmudict", "--cpus", "0"], "at least one core"),
         (["cmudict", "--out", "taken"], "taken"),
     ],

@@ -62,6 +62,15 @@ def test_a_run_that_pushed_nothing_says_so(pushed, tmp_path):
         find_served(str(tmp_path / "runs"), "words")
 
 
+def test_a_folder_that_is_no_version_is_no_pushed_model(pushed, tmp_path):
+    folder = pushed("words", version="²")
+    (folder.serving / "7").write_text("a file")
+    with pytest.raises(UserError, match="no model was pushed"):
+        find_served(str(tmp_path / "runs"), "words")
+    (folder.serving / "0").mkdir()
+    assert find_served(str(tmp_path / "runs"), "words") == folder
+
+
 def test_the_scores_of_a_version_are_those_of_the_run_that_first_pushed_it(folder, writer):
     ids = [records.new_run_id() for _ in range(3)]
     for run_id, version in zip(ids, ("16", "17", "17")):

@@ -249,7 +249,8 @@ def open_page(browser, page_server):
 def words_module(version):
     """A model that writes the words it reads in capitals, and its version after them.
 
-    It looks at the word it writes, and a little at all others.
+    It looks at the word it writes, and a little at all others. What begins with `fail` fails, what
+    begins with `lost` cannot be.
     """
     import tensorflow as tf
 
@@ -271,7 +272,9 @@ def words_module(version):
             return tf.strings.join([upper, self.version], " ")
 
         def _scores(self, source):
-            return -0.125 * tf.cast(tf.strings.length(source, "UTF8_CHAR"), tf.float32)
+            lost = tf.strings.regex_full_match(source, "lost .*")
+            scores = -0.125 * tf.cast(tf.strings.length(source, "UTF8_CHAR"), tf.float32)
+            return tf.where(lost, -float("inf"), scores)
 
         def _aligned(self, source, written):
             read = tokens(source)

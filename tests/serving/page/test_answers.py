@@ -79,6 +79,18 @@ def test_an_error_is_told_as_the_server_wrote_it(open_page):
     assert "fail here" in written and told == written
 
 
+def test_numbers_that_json_does_not_have_are_shown_as_none(open_page):
+    tab = open_page({"source": 'lost NaN "-Infinity\\'}, model="words")
+    tab.wait("document.querySelector('.map')")
+    assert tab.texts(".score") == ["–", "–"]
+    assert tab.texts(".alternative .text") == [
+        'LOST NAN "-INFINITY\\ 3',
+        'lost NaN "-Infinity\\',
+    ]
+    bars = "[...document.querySelectorAll('.likelihood')].map((e) => e.style.cssText)"
+    assert tab.evaluate(bars) == ["--share: 0;", "--share: 0;"]
+
+
 def test_a_newer_request_overtakes_the_one_under_way(open_page):
     tab = open_page(model="words")
     asked = []

@@ -91,6 +91,22 @@ def test_a_phone_shows_all_without_scrolling_sideways(open_page):
     assert small == []
 
 
+def test_a_phone_gives_its_width_to_the_text(open_page):
+    phone = {"width": 360, "height": 740, "touch": True}
+    tab = open_page({"source": "one two"}, model="words", screen=phone)
+    tab.wait("document.querySelector('.map')")
+    text, score = tab.evaluate(
+        "['.alternative .text', '.alternative .score'].map((selector) => "
+        "document.querySelector(selector).getBoundingClientRect().toJSON())"
+    )
+    assert score["top"] >= text["bottom"] and score["left"] == text["left"]
+    assert tab.style("#compare", "display") != "none"
+    # What cannot be used there takes no room.
+    tab.choose("#model", "foreign")
+    tab.wait("document.querySelector('#compare').disabled")
+    assert tab.style("#compare", "display") == "none"
+
+
 @pytest.mark.parametrize(
     ("text", "direction"), [(ARABIC, "rtl"), ("שלום עולם", "rtl"), (CHINESE, "ltr"), ("a b", "ltr")]
 )

@@ -57,6 +57,17 @@ def test_a_read_word_lights_what_came_of_it(open_page):
     assert tab.texts(".columns .on") == ["two"]
 
 
+def test_the_map_stays_where_it_is_when_a_word_is_pointed_at(open_page):
+    tab = opened(open_page, "one extraordinarily two")
+    box = "(({offsetLeft, offsetTop}) => [offsetLeft, offsetTop])(document.querySelector('.cells'))"
+    before = tab.evaluate(box)
+    # The widest of each side.
+    tab.hover(".rows > span", 1)
+    assert tab.texts(".rows .on") == ["EXTRAORDINARILY"] and tab.evaluate(box) == before
+    tab.hover(".columns > span", 1)
+    assert tab.texts(".columns .on") == ["extraordinarily"] and tab.evaluate(box) == before
+
+
 def test_a_cell_tells_its_weight_and_forgets_when_left(open_page):
     tab = opened(open_page)
     tab.move(*cell(tab, 1, 1))
