@@ -185,6 +185,9 @@ class CoreServer:
         self._queue = cygrpc.CompletionQueue()
         self._server = cygrpc.Server(tuple(options), False)
         self._server.register_completion_queue(self._queue)
+        # The core's server must not be destroyed under another thread's call.
+        self._lock = threading.Lock()
+        self._destroyed = False
         self._running = False
         self._stopping = False
         self._shut_down = False
@@ -213,17 +216,20 @@ class CoreServer:
         Returns:
             An event that is set when all are over.
         """
-        if self._stopping:
-            return self._stopped
-        self._stopping = True
         if not self._running:
             # The core does not let go of the port of a server that never started.
             self.start()
-        self._server.shutdown(self._queue, self._note_shutdown)
+        with self._lock:
+            if self._stopping:
+                return self._stopped
+            self._stopping = True
+            self._server.shutdown(self._queue, self._note_shutdown)
 
         def cancel() -> None:
             if not self._stopped.wait(seconds):
-                self._server.cancel_all_calls()
+                with self._lock:
+                    if not self._destroyed:
+                        self._server.cancel_all_calls()
 
         threading.Thread(target=cancel, name="grpc-stop", daemon=True).start()
         return self._stopped
@@ -240,7 +246,9 @@ class CoreServer:
                 logger.exception("gRPC could not be answered.")
             # A call that is held by its last event is not over for the core.
             event = None
-        self._server.destroy()
+        with self._lock:
+            self._destroyed = True
+            self._server.destroy()
         self._queue.shutdown()
         while self._queue.poll().completion_type != cygrpc.CompletionType.queue_shutdown:
             pass
