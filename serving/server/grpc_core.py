@@ -77,7 +77,7 @@ class Rpc:
         return mine
 
     def read(self, handler: Handler) -> None:
-        """Asks for a message."""
+        """Asks for a message; call it in a handler, for a call that may be over has none."""
 
         def received(event: Any) -> None:
             message = event.batch_operations[0].message()
@@ -89,15 +89,11 @@ class Rpc:
                 logger.exception("A gRPC call failed in the server.")
                 refuse(self, grpc.StatusCode.INTERNAL, "The server failed; its log says why.")
 
-        with self._lock:
-            if not self._closed:
-                self._start((cygrpc.ReceiveMessageOperation(_NO_FLAGS),), received)
+        self._start((cygrpc.ReceiveMessageOperation(_NO_FLAGS),), received)
 
     def send(self, message: bytes) -> None:
-        """Sends one message of several."""
-        with self._lock:
-            if not self._claimed:
-                self._send((cygrpc.SendMessageOperation(message, _NO_FLAGS),))
+        """Sends one message of several, unless the call was claimed."""
+        self._send((cygrpc.SendMessageOperation(message, _NO_FLAGS),))
 
     def finish(
         self, message: bytes | None = None, code: int = 0, details: str = "", trailer: Metadata = ()
@@ -107,14 +103,11 @@ class Rpc:
             tuple(trailer), code, details.encode("utf-8", "replace"), _NO_FLAGS
         )
         last = () if message is None else (cygrpc.SendMessageOperation(message, _NO_FLAGS),)
-        with self._lock:
-            self._finished = True
-            self._send((*last, status))
+        self._send((*last, status), finished=True)
 
     def begin(self) -> None:
         """Waits for the end of the call."""
-        with self._lock:
-            self._start((cygrpc.ReceiveCloseOnServerOperation(_NO_FLAGS),), self._end)
+        self._start((cygrpc.ReceiveCloseOnServerOperation(_NO_FLAGS),), self._end)
 
     def _end(self, event: Any) -> None:
         with self._lock:
@@ -125,26 +118,38 @@ class Rpc:
         if act is not None:
             act()
 
-    def _send(self, operations: tuple[Any, ...]) -> None:
-        if not self._headed:
-            self._headed = True
-            operations = (cygrpc.SendInitialMetadataOperation((), _NO_FLAGS), *operations)
-        # The core takes one message at a time.
-        if self._sending:
-            self._unsent.append(operations)
-        else:
+    def _send(self, operations: tuple[Any, ...], finished: bool = False) -> None:
+        with self._lock:
+            if self._claimed and not finished:
+                return
+            self._finished |= finished
+            if not self._headed:
+                self._headed = True
+                operations = (cygrpc.SendInitialMetadataOperation((), _NO_FLAGS), *operations)
+            # The core takes one message at a time.
+            if self._sending:
+                self._unsent.append(operations)
+                return
             self._sending = True
-            self._start(operations, self._sent)
+            # Counted before it is begun, or the call might be over in between.
+            self._due += 1
+        self._begin(operations, self._sent)
 
     def _sent(self, event: Any) -> None:
         with self._lock:
-            if event.success and self._unsent:
-                self._start(self._unsent.popleft(), self._sent)
-            else:
+            if not event.success or not self._unsent:
                 self._unsent.clear()
                 self._sending = False
+                return
+            operations = self._unsent.popleft()
+        self._start(operations, self._sent)
 
     def _start(self, operations: tuple[Any, ...], act: Callable[[Any], None]) -> None:
+        with self._lock:
+            self._due += 1
+        self._begin(operations, act)
+
+    def _begin(self, operations: tuple[Any, ...], act: Callable[[Any], None]) -> None:
         def done(event: Any) -> None:
             try:
                 act(event)
@@ -155,7 +160,7 @@ class Rpc:
                 if over:
                     self._over()
 
-        self._due += 1
+        # Not under the lock: the core sends before it returns.
         self._call.start_server_batch(operations, done)
 
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 
 import grpc
 import pytest
@@ -198,3 +199,31 @@ def test_a_server_that_never_started_gives_its_port_back(handlers):
     again = CoreServer({}, [("grpc.so_reuseport", 0)], 1)
     assert again.listen(f"127.0.0.1:{port}") == port
     again.stop(0)
+
+
+def test_servers_come_and_go_under_load(handlers):
+    """Stops while calls come, are cancelled and run out of time; a mistake here ends the process."""
+    for seconds in (0, 0.001, 0.05, 1) * 3:
+        server = CoreServer(handlers.by_name(), [("grpc.so_reuseport", 0)], 20)
+        port = server.listen("127.0.0.1:0")
+        server.start()
+        ended = threading.Event()
+
+        def ask(port=port, ended=ended):
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+                echo, hold = channel.unary_unary("/t.T/echo"), channel.unary_unary("/t.T/hold")
+                while not ended.is_set():
+                    hold.future(b"").cancel()
+                    for call, left in ((echo, 5), (hold, 0.002)):
+                        with suppress(grpc.RpcError):
+                            call(b"text", timeout=left)
+
+        clients = [threading.Thread(target=ask) for _ in range(4)]
+        for client in clients:
+            client.start()
+        time.sleep(0.1)
+        stopped = server.stop(seconds)
+        assert stopped.wait(10)
+        ended.set()
+        for client in clients:
+            client.join()

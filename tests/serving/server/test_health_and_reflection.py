@@ -83,3 +83,16 @@ def test_a_watcher_that_leaves_takes_no_other_with_it(start_server, base_path, c
     time.sleep(0.2)
     server._grpc.say_healthy(False)
     assert next(watches[1]).status == states.NOT_SERVING
+
+
+def test_what_is_said_after_the_end_reaches_nobody_and_breaks_nothing(
+    start_server, base_path, channel_to
+):
+    server = start_server(base_path)
+    watch = health_pb2_grpc.HealthStub(channel_to(server)).Watch(health_pb2.HealthCheckRequest())
+    assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
+    server.stop()
+    server._grpc.say_healthy(True)
+    with pytest.raises(grpc.RpcError):
+        assert [answer.status for answer in watch] == [health_pb2.HealthCheckResponse.NOT_SERVING]
+        next(watch)
