@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -76,12 +77,11 @@ class Batcher:
         self._closed = False
         self._when_closed: Callable[[], None] = lambda: None
         self._working = parameters.num_batch_threads
-        self._threads = [
-            threading.Thread(target=self._work, name=f"batch-{number}", daemon=True)
-            for number in range(parameters.num_batch_threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        # What was computed is handed out in a thread for it, so that others go on computing.
+        self._computed: SimpleQueue[tuple[Sequence[_Task], Arrays] | None] = SimpleQueue()
+        for number in range(parameters.num_batch_threads):
+            threading.Thread(target=self._work, name=f"batch-{number}", daemon=True).start()
+        threading.Thread(target=self._hand_out, name="answers", daemon=True).start()
 
     def submit(self, request: Request, rows: int, call: Call) -> "Future[Arrays]":
         """Puts a request that the model has checked into a batch.
@@ -148,19 +148,31 @@ class Batcher:
         while (batch := self._next()) is not None:
             try:
                 self._observe(batch.rows, time.monotonic() - batch.since)
-                self._answer(batch.tasks)
+                self._compute(batch.tasks)
             except BaseException as error:
-                # Nobody may be left waiting, whatever went wrong.
-                for task in batch.tasks:
-                    if not task.answer.done():
-                        task.answer.set_exception(error)
-            with self._changed:
-                self._away.extend([time.monotonic()] * len(batch.tasks))
+                _fail(batch.tasks, error)
         with self._changed:
             self._working -= 1
             last = self._working == 0
         if last:
-            self._when_closed()
+            self._computed.put(None)
+
+    def _hand_out(self) -> None:
+        while (computed := self._computed.get()) is not None:
+            tasks, outputs = computed
+            with self._changed:
+                self._away.extend([time.monotonic()] * len(tasks))
+            try:
+                shapes = {name: point.shape for name, point in tasks[0].request.outputs.items()}
+                start = 0
+                for task in tasks:
+                    own = slice(start, start + task.rows)
+                    mine = {name: array[own] for name, array in outputs.items()}
+                    task.answer.set_result(trim(mine, shapes))
+                    start += task.rows
+            except BaseException as error:
+                _fail(tasks, error)
+        self._when_closed()
 
     def _next(self) -> _Batch | None:
         """Waits for a batch that need not wait for others any more; the oldest first.
@@ -199,25 +211,22 @@ class Batcher:
             return False
         return True
 
-    def _answer(self, tasks: Sequence[_Task]) -> None:
+    def _compute(self, tasks: Sequence[_Task]) -> None:
         tasks = [task for task in tasks if self._wanted(task)]
         if not tasks:
             return
         try:
-            answers = self._together(tasks)
+            self._computed.put((tasks, self._together(tasks)))
         except Exception as error:
             if len(tasks) == 1:
                 tasks[0].answer.set_exception(error)
                 return
             # One of them is to blame, and only that one shall fail.
             half = len(tasks) // 2
-            self._answer(tasks[:half])
-            self._answer(tasks[half:])
-            return
-        for task, answer in zip(tasks, answers):
-            task.answer.set_result(answer)
+            self._compute(tasks[:half])
+            self._compute(tasks[half:])
 
-    def _together(self, tasks: Sequence[_Task]) -> list[Arrays]:
+    def _together(self, tasks: Sequence[_Task]) -> Arrays:
         first = tasks[0].request
         rows = sum(task.rows for task in tasks)
         deadlines = [task.call.deadline for task in tasks]
@@ -236,13 +245,7 @@ class Batcher:
                     "Batched output tensor's 0th dimension does not equal the sum of the 0th "
                     f"dimension sizes of the input tensors (output {name})",
                 )
-        shapes = {name: endpoint.shape for name, endpoint in first.outputs.items()}
-        answers, start = [], 0
-        for task in tasks:
-            own = slice(start, start + task.rows)
-            answers.append(trim({name: array[own] for name, array in outputs.items()}, shapes))
-            start += task.rows
-        return answers
+        return outputs
 
     def _padded_size(self, rows: int) -> int:
         sizes = (size for size in self._parameters.allowed_batch_sizes if size >= rows)
@@ -274,6 +277,13 @@ def group(request: Request) -> Hashable:
             longest = max(map(len, array.ravel()), default=0)
         lengths.append((name, array.shape[1:], max(longest, _SHORT_BYTES).bit_length()))
     return request.signature, tuple(request.outputs), tuple(lengths)
+
+
+def _fail(tasks: Sequence[_Task], error: BaseException) -> None:
+    """Leaves nobody waiting, whatever went wrong."""
+    for task in tasks:
+        if not task.answer.done():
+            task.answer.set_exception(error)
 
 
 def _filled(arrays: Sequence[np.ndarray], rows: int) -> np.ndarray:

@@ -115,8 +115,5 @@ class GrpcFront:
         done = self._server.stop(seconds)
         self._health.end()
         self._reflection.end()
-        return done
-
-    def close(self) -> None:
-        """Lets the threads go, when all is answered."""
         self._services.close()
+        return done

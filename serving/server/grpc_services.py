@@ -2,10 +2,8 @@
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
@@ -34,6 +32,7 @@ from pairloom.serving.server.predict import (
     start_predict,
 )
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.saved_model import Arrays
 from pairloom.serving.wire import MODELS_KEY
 
 logger = logging.getLogger("pairloom.serving")
@@ -129,9 +128,6 @@ class Services:
         self._reload = reload
         self._max_bytes = max_message_bytes
         self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="grpc")
-        # Answered in a thread for all, so that models can go on to compute.
-        self._computed: SimpleQueue[Any] = SimpleQueue()
-        threading.Thread(target=self._answer_computed, name="answers", daemon=True).start()
 
     def handlers(self) -> Mapping[str, Handler]:
         """By method."""
@@ -164,9 +160,8 @@ class Services:
         }
 
     def close(self) -> None:
-        """Lets the threads go; all calls must be over."""
+        """Lets the threads go, each when it is done."""
         self._threads.shutdown(wait=False)
-        self._computed.put(None)
 
     def _handler(self, api: str, kind: type[Message], work: Work) -> Handler:
         def in_thread(one: Answering, raw: bytes) -> None:
@@ -194,15 +189,14 @@ class Services:
         except BaseException as error:
             one.fail(error)
             return
-        promised.add_done_callback(lambda done: self._computed.put((one, spec, done)))
 
-    def _answer_computed(self) -> None:
-        while (computed := self._computed.get()) is not None:
-            one, spec, done = computed
+        def respond(done: "Future[Arrays]") -> None:
             try:
                 one.succeed(predict_response(spec, done.result()))
             except BaseException as error:
                 one.fail(error)
+
+        promised.add_done_callback(respond)
 
     def _take_config(
         self, request: model_management_pb2.ReloadConfigRequest, call: Call

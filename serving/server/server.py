@@ -214,10 +214,9 @@ class ModelServer:
         grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
         if self._rest is not None:
             self._rest.drain(left())
-        if self._grpc is not None and grpc_done is not None:
+        if grpc_done is not None:
             # One more, for those that gRPC ends when the time is over.
             grpc_done.wait(left() + 1)
-            self._grpc.close()
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:

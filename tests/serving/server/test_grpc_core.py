@@ -202,7 +202,7 @@ def test_a_server_that_never_started_gives_its_port_back(handlers):
 
 
 def test_servers_come_and_go_under_load(handlers):
-    """Stops while calls come, are cancelled and run out of time; a mistake here ends the process."""
+    """Stops while calls come, are cancelled and run out of time; a mistake ends the process."""
     for seconds in (0, 0.001, 0.05, 1) * 3:
         server = CoreServer(handlers.by_name(), [("grpc.so_reuseport", 0)], 20)
         port = server.listen("127.0.0.1:0")
