@@ -78,6 +78,8 @@ class Registry:
         # Of models with labels to come: versions that stay for those they have.
         self._kept: dict[str, set[int]] = {}
         self._folders = VersionFolders()
+        # Model to what its last poll failed with.
+        self._troubled: dict[str, str] = {}
         self._unloaded = False
         self._cold: list[tuple[str, int, list[str]]] = []
         self._announce = announce
@@ -92,7 +94,7 @@ class Registry:
         with self._polling:
             self._warm_the_rest()
             waiting = [
-                self._poll_model(model)
+                self._poll_guarded(model)
                 for model in self.models.values()
                 if not self._stopping.is_set()
             ]
@@ -255,6 +257,18 @@ class Registry:
     def _served(self, name: str) -> list[int]:
         kept = self._kept.get(name, set())
         return [version for version in self._available(name) if version not in kept]
+
+    def _poll_guarded(self, model: ConfiguredModel) -> bool:
+        """Polls one model, which must not keep those behind it from being polled."""
+        try:
+            waiting = self._poll_model(model)
+            self._troubled.pop(model.name, None)
+            return waiting
+        except Exception as error:
+            if self._troubled.get(model.name) != str(error):
+                self._troubled[model.name] = str(error)
+                logger.exception("Looking for versions of %s failed; trying again.", model.name)
+            return False
 
     def _poll_model(self, model: ConfiguredModel) -> bool:
         folders = self._folders.of(model)

@@ -275,6 +275,30 @@ def test_a_deleted_version_is_unloaded_and_the_one_before_comes_back(registry_of
         registry.lease("tiny")
 
 
+def test_a_model_that_cannot_be_looked_for_holds_up_no_other(push, tmp_path, caplog, monkeypatch):
+    push(1)
+    models = [
+        ConfiguredModel("nul", tmp_path / "\0"),
+        ConfiguredModel("bug", tmp_path / "bug"),
+        ConfiguredModel("tiny", tmp_path / "tiny"),
+    ]
+    registry = Registry(models, quiet_seconds=0, warm=False)
+    find = registry._folders.of
+
+    def of(model):
+        if model.name == "bug":
+            raise KeyError("a bug")
+        return find(model)
+
+    monkeypatch.setattr(registry._folders, "of", of)
+    for _ in range(3):
+        registry.poll()
+    assert answer(registry) == "1:A"
+    assert caplog.text.count("Looking for versions of bug failed") == 1
+    assert caplog.text.count("Could not find base path") == 1
+    registry.close()
+
+
 def test_a_base_path_that_vanishes_changes_nothing(registry_of, push, tmp_path, caplog):
     registry = registry_of()
     push(1)
