@@ -135,6 +135,10 @@ def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):
             grpc.StatusCode.INVALID_ARGUMENT,
         ),
         (
+            r'model_config_list { config { name: "m" base_path: "/\000" model_type: TENSORFLOW } }',
+            grpc.StatusCode.INVALID_ARGUMENT,
+        ),
+        (
             'model_config_list { config { name: "m" base_path: "/gone" model_type: TENSORFLOW } }',
             grpc.StatusCode.UNKNOWN,
         ),

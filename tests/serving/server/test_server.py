@@ -108,11 +108,19 @@ def test_many_threads_get_their_own_answers(shared_server):
     assert wrong == []
 
 
-def test_a_server_waits_for_its_first_version(start_server, tmp_path, saved_model, caplog):
+@pytest.mark.parametrize(
+    ("there", "warning"),
+    [(True, "No version of model tiny"), (False, "Could not find base path")],
+    ids=["empty", "not there"],
+)
+def test_a_server_waits_for_its_first_version(
+    start_server, tmp_path, saved_model, caplog, there, warning
+):
     base = tmp_path / "empty"
-    base.mkdir()
+    if there:
+        base.mkdir()
     server = start_server(base)
-    assert "No version of model tiny" in caplog.text
+    assert warning in caplog.text
     with Client(f"127.0.0.1:{server.port}", "tiny") as asker:
         with pytest.raises(client.ModelNotFound, match="Could not find any versions"):
             asker.status()
