@@ -88,7 +88,8 @@ def error_answer(error: RequestError) -> Answer:
     """An error as TF Serving writes it: `{"error": "..."}`."""
     body = json.dumps({"error": error.message}, ensure_ascii=False, indent=1)
     status = 413 if isinstance(error, TooLarge) else _HTTP.get(error.code, 500)
-    return Answer(status, body.encode("utf-8", "replace"))
+    headers = (("WWW-Authenticate", "Bearer"),) if error.code is Code.UNAUTHENTICATED else ()
+    return Answer(status, body.encode("utf-8", "replace"), headers=headers)
 
 
 class RestApi:
@@ -130,7 +131,7 @@ class RestApi:
         """Answers one request; errors come back as answers, never as exceptions of ours.
 
         Args:
-            method: `GET` or `POST`.
+            method: `GET` or `POST`; `HEAD` is `GET`, without the body for whoever sends it.
             path: The URL's path.
             read: Reads the body, or raises `RequestError`; not called for who may not ask.
             headers: By name; the names' case must not matter.
@@ -141,7 +142,7 @@ class RestApi:
         try:
             if self._page is not None and self._page.is_open(path) and method in ("GET", "HEAD"):
                 return self._page.handle(method, path)
-            if method == "GET" and self._is_metrics(path) and self._may_ask(shown):
+            if method in ("GET", "HEAD") and self._is_metrics(path) and self._may_ask(shown):
                 read()
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             match = _match(method, path)
@@ -153,7 +154,8 @@ class RestApi:
                 call.arrived(self._timeout)
                 return self._handle(method, path, match, body, call)
         except RequestError as error:
-            return dataclasses.replace(error_answer(error), headers=_mark(call))
+            answer = error_answer(error)
+            return dataclasses.replace(answer, headers=(*answer.headers, *_mark(call)))
 
     def _is_metrics(self, path: str) -> bool:
         return bool(self._metrics_path) and path == self._metrics_path
@@ -243,7 +245,7 @@ def _mark(call: Call) -> tuple[tuple[str, str], ...]:
 
 
 def _match(method: str, path: str) -> re.Match[str] | None:
-    pattern = {"POST": _PREDICTION, "GET": _INFORMATION}.get(method)
+    pattern = {"POST": _PREDICTION, "GET": _INFORMATION, "HEAD": _INFORMATION}.get(method)
     return pattern.fullmatch(path) if pattern else None
 
 
