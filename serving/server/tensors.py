@@ -23,6 +23,13 @@ _FIELDS = {
     types_pb2.DT_HALF: (np.float16, "half_val"),
     types_pb2.DT_STRING: (np.object_, "string_val"),
 }
+# What TensorFlow itself reads, since NumPy has no such type or no such field:
+# dtype: (bytes of an element, the proto's field of values, how many of them make an element).
+_BY_TENSORFLOW = {
+    types_pb2.DT_BFLOAT16: (2, "half_val", 1),
+    types_pb2.DT_COMPLEX64: (8, "scomplex_val", 2),
+    types_pb2.DT_COMPLEX128: (16, "dcomplex_val", 2),
+}
 _DTYPES = {np.dtype(kind): dtype for dtype, (kind, _) in _FIELDS.items()}
 
 # A proto of a few bytes may state any shape, and the arrays of a request must not eat the machine:
@@ -71,6 +78,8 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
     Raises:
         ValueError: The proto contradicts itself, or its type is not supported.
     """
+    if proto.dtype in _BY_TENSORFLOW:
+        return _by_tensorflow(proto)
     kind, field = _kind_and_field(proto)
     shape = _shape(proto)
     size = math.prod(shape)
@@ -95,6 +104,16 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
     return array.reshape(shape)
 
 
+def _by_tensorflow(proto: tensor_pb2.TensorProto) -> np.ndarray:
+    import tensorflow as tf
+
+    _shape(proto)
+    try:
+        return tf.make_ndarray(proto)
+    except (OverflowError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
 def _kind_and_field(proto: tensor_pb2.TensorProto) -> tuple[Any, str]:
     if proto.dtype not in _FIELDS:
         raise ValueError(f"type {dtype_name(proto.dtype)} is not supported")
@@ -114,6 +133,10 @@ def _filled_bytes(proto: tensor_pb2.TensorProto) -> int:
     """The bytes that the proto states and does not bring, TensorFlow's copies of texts included."""
     if proto.tensor_content:
         return 0
+    if proto.dtype in _BY_TENSORFLOW:
+        itemsize, field, parts = _BY_TENSORFLOW[proto.dtype]
+        brought = len(getattr(proto, field)) // parts
+        return max(0, math.prod(_shape(proto)) - brought) * itemsize
     kind, field = _kind_and_field(proto)
     values = getattr(proto, field)
     missing = max(0, math.prod(_shape(proto)) - len(values))
