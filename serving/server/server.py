@@ -240,6 +240,11 @@ class ModelServer:
     def _reload(self, config: Any, seconds: float | None) -> None:
         """Serves what a `ModelServerConfig` message asks for."""
         assert self._configurer is not None
+        if config.WhichOneof("config") != "model_config_list":
+            raise invalid(
+                "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
+                "ModelConfigList is currently supported"
+            )
         try:
             models = models_of(config, "The request")
         except ServingError as error:

@@ -125,10 +125,22 @@ def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):
         answer(server, "m", label="new")
 
 
+@pytest.mark.parametrize("text", ["", "custom_model_config {}"])
+def test_a_config_that_lists_no_models_is_refused_in_tf_servings_words(server_of, paths, text):
+    server = server_of(config(("one", paths / "one", [1], {})))
+    with pytest.raises(grpc.RpcError) as caught:
+        reload(server, text)
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert caught.value.details() == (
+        "ServerModelConfig type not supported by HandleReloadConfigRequest. Only ModelConfigList "
+        "is currently supported"
+    )
+    assert answer(server, "one") == "1:HI"
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("custom_model_config {}", grpc.StatusCode.INVALID_ARGUMENT),
         ('model_config_list { config { name: "m" } }', grpc.StatusCode.INVALID_ARGUMENT),
         (
             'model_config_list { config { name: "m" base_path: "m" model_type: TENSORFLOW } }',
