@@ -13,7 +13,7 @@ from tensorflow_serving.config import model_server_config_pb2
 
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError, ModelNotFound
-from pairloom.serving.server import ModelServer, ServerOptions
+from pairloom.serving.server import ModelServer, ServerOptions, ServingError
 
 
 def config(*models):
@@ -113,6 +113,13 @@ def test_labels_move_to_served_versions_only(server_of, paths):
     reload(server, labelled([1, 2], stable=1))
     reload(server, labelled([1, 2], stable=2))
     assert answer(server, "m", label="stable") == "2:HI"
+
+
+def test_a_server_does_not_start_with_a_label_of_no_version(server_of, paths):
+    text = config(("m", paths / "one", [1], {"new": 9}))
+    with pytest.raises(ServingError, match="assign label to version 9 of model m, which is not"):
+        server_of(text)
+    server_of(text, allow_version_labels_for_unavailable_models=True)
 
 
 def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):

@@ -185,6 +185,20 @@ def test_grpc_and_rest_ports_in_use_are_clear_errors(base_path, start_server):
             server.start()
 
 
+def test_a_rest_port_that_nobody_asked_for_may_be_taken(base_path, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        taken = listener.getsockname()[1]
+        options = ServerOptions(
+            model_base_path=str(base_path), port=0, rest_api_port=taken, optional_rest=True
+        )
+        with ModelServer(options) as server:
+            assert server.rest_port == 0
+            with Client(f"127.0.0.1:{server.port}", "default") as asker:
+                assert asker.predict("a")[0].text == "1:A"
+    assert f"127.0.0.1:{taken} (--rest_api_port): another program" in caplog.text
+    assert "Serving without REST" in caplog.text
+
+
 def test_a_port_lost_after_the_check_is_still_a_clear_error(base_path, monkeypatch):
     """Two servers that start together both find the port free; one loses."""
     from pairloom.serving.server import server as module
