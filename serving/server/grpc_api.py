@@ -77,6 +77,8 @@ class GrpcFront:
         interceptors = [TokenInterceptor(token, monitor)] if token else []
         self._loop.run(self._build(options, interceptors))
         self.port = self._listen(options, tls)
+        if options.grpc_socket_path:
+            self._listen_locally(options.grpc_socket_path, tls)
 
     async def _build(self, options: ServerOptions, interceptors: list) -> None:
         self._server = grpc.aio.server(
@@ -102,22 +104,33 @@ class GrpcFront:
 
     def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
         where = host_port(options.bind_address, options.port)
-        try:
-            if tls is None:
-                port = self._server.add_insecure_port(where)
-            else:
-                credentials = grpc.ssl_server_credentials(
-                    [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
-                )
-                port = self._server.add_secure_port(where, credentials)
-        except RuntimeError:
-            port = 0
+        port = self._add_port(where, tls)
         if not port:
             problem = port_problem(options.bind_address, options.port) or (
                 "gRPC could not listen there" + (", or not with this certificate" if tls else "")
             )
             raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
         return port
+
+    def _listen_locally(self, path: str, tls: TlsSettings | None) -> None:
+        # gRPC itself clears away the socket that a past server left behind.
+        if not self._add_port(f"unix:{path}", tls):
+            raise PortInUse(
+                f"Cannot listen on unix:{path} (--grpc_socket_path): expected a path of at most 107 "
+                "bytes to a socket, or to nothing, in a folder that this user may write to."
+            )
+
+    def _add_port(self, where: str, tls: TlsSettings | None) -> int:
+        """Adds an address to listen on; 0 if that cannot be."""
+        try:
+            if tls is None:
+                return self._server.add_insecure_port(where)
+            credentials = grpc.ssl_server_credentials(
+                [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
+            )
+            return self._server.add_secure_port(where, credentials)
+        except RuntimeError:
+            return 0
 
     def start(self) -> None:
         """Starts to answer, in the background."""
