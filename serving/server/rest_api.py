@@ -102,6 +102,7 @@ class RestApi:
         metrics_path: Where the metrics are; empty: nowhere.
         token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
+        cors: Whether pages of other sites may ask what is under `/v1/`.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class RestApi:
         metrics_path: str = "",
         token: Token | None = None,
         page: "Page | None" = None,
+        cors: bool = False,
     ):
         self._registry = registry
         self._timeout = timeout
@@ -119,6 +121,7 @@ class RestApi:
         self._metrics_path = metrics_path
         self._token = token
         self._page = page
+        self._cors = _cors(bool(token)) if cors else ()
 
     def handle(
         self,
@@ -137,6 +140,22 @@ class RestApi:
             headers: By name; the names' case must not matter.
             active: Says whether the client is still there.
         """
+        if not (self._cors and _is_api(path)):
+            return self._answer(method, path, read, headers, active)
+        if method == "OPTIONS":
+            # So a browser finds out whether it may ask; it shows no token yet.
+            return Answer(200, b"", headers=self._cors)
+        answer = self._answer(method, path, read, headers, active)
+        return dataclasses.replace(answer, headers=(*answer.headers, *self._cors))
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        read: Callable[[], bytes],
+        headers: Mapping[str, str] | Message,
+        active: Callable[[], bool],
+    ) -> Answer:
         call = Call(active=active, id=request_id(headers.get("X-Request-Id")))
         shown = headers.get("Authorization")
         try:
@@ -178,7 +197,7 @@ class RestApi:
     def _handle(
         self, method: str, path: str, match: re.Match[str] | None, body: bytes, call: Call
     ) -> Answer:
-        if not path.lower().startswith("/v1/"):
+        if not _is_api(path):
             if self._page is not None:
                 return self._page.handle(method, path)
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
@@ -238,6 +257,19 @@ class RestApi:
                 "metadata": {METADATA_FIELD: _as_json(signatures)},
             }
         )
+
+
+def _is_api(path: str) -> bool:
+    return path.lower().startswith("/v1/")
+
+
+def _cors(with_token: bool) -> tuple[tuple[str, str], ...]:
+    """TF Serving's headers; it has no token, which a page could not send without being allowed."""
+    return (
+        ("Access-Control-Allow-Origin", "*"),
+        ("Access-Control-Allow-Methods", "POST, GET"),
+        ("Access-Control-Allow-Headers", "Content-Type" + ", Authorization" * with_token),
+    )
 
 
 def _mark(call: Call) -> tuple[tuple[str, str], ...]:
