@@ -116,8 +116,8 @@ class GrpcFront:
         # gRPC itself clears away the socket that a past server left behind.
         if not self._add_port(f"unix:{path}", tls):
             raise PortInUse(
-                f"Cannot listen on unix:{path} (--grpc_socket_path): expected a path of at most 107 "
-                "bytes to a socket, or to nothing, in a folder that this user may write to."
+                f"Cannot listen on unix:{path} (--grpc_socket_path): expected a path of at most "
+                "107 bytes to a socket, or to nothing, in a folder that this user may write to."
             )
 
     def _add_port(self, where: str, tls: TlsSettings | None) -> int:
