@@ -314,10 +314,10 @@ def _spellings(name: str) -> Iterable[str]:
 
 
 def _add(group: argparse._ArgumentGroup, name: str, kind: Callable[[str], Any], text: str) -> None:
-    optional: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
+    alone: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
     metavar = "BOOL" if kind is boolean else "TEXT" if kind is str else "N"
-    usual = {"dest": name, "type": kind, "default": None, "help": text, "metavar": metavar}
-    group.add_argument(*_spellings(name), **usual | optional)
+    usual: dict[str, Any] = {"dest": name, "type": kind, "help": text, "metavar": metavar}
+    group.add_argument(*_spellings(name), default=None, **usual, **alone)
 
 
 def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> ServerOptions:

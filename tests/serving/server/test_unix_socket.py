@@ -33,9 +33,11 @@ def test_the_socket_wants_the_token_too(start_server, base_path, tmp_path):
     file, path = tmp_path / "token", tmp_path / "server.sock"
     file.write_text(TOKEN)
     start_server(base_path, grpc_socket_path=str(path), token_file=str(file))
-    with Client(f"unix:{path}", "tiny") as client:
-        with pytest.raises(ClientError, match="UNAUTHENTICATED"):
-            client.predict("a")
+    with (
+        Client(f"unix:{path}", "tiny") as client,
+        pytest.raises(ClientError, match="UNAUTHENTICATED"),
+    ):
+        client.predict("a")
     with grpc.insecure_channel(f"unix:{path}") as channel:
         call = channel.unary_unary("/tensorflow.serving.ModelService/GetModelStatus")
         # An empty request: the token is right, so it is looked at.
