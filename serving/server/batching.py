@@ -83,8 +83,13 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, request: Request, call: Call) -> "Future[Arrays]":
-        """Puts a request that the model has checked, and that has `batch_rows`, into a batch.
+    def submit(self, request: Request, rows: int, call: Call) -> "Future[Arrays]":
+        """Puts a request that the model has checked into a batch.
+
+        Args:
+            request: The request.
+            rows: Its `batch_rows`, at least 1.
+            call: Whoever waits for it.
 
         Returns:
             What it will be answered; an error if the model failed on this request, or nobody
@@ -93,7 +98,6 @@ class Batcher:
         Raises:
             RequestError: It is too large, or the queue is full.
         """
-        rows = batch_rows(request)
         if rows > self._parameters.max_batch_size:
             raise invalid(
                 f"Task size {rows} is larger than maximum input batch size "

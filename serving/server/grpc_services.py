@@ -1,13 +1,13 @@
 """TF Serving's gRPC services: the methods, and how a call becomes an answer or a status."""
 
-import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
-import grpc
 from google.protobuf.message import DecodeError, Message
 from tensorflow_serving.apis import (
     classification_pb2,
@@ -23,9 +23,9 @@ from tensorflow_serving.apis import (
 
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
-from pairloom.serving.server.errors import Code, NotFound, RequestError
-from pairloom.serving.server.event_loop import event_loop
-from pairloom.serving.server.monitor import Monitor, request_id
+from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
+from pairloom.serving.server.grpc_core import Handler, Metadata, Rpc
+from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.predict import (
     model_metadata,
     model_status,
@@ -48,66 +48,94 @@ PREDICTION, MODEL = (
 # More at once are refused.
 MOST_CALLS = 512
 
-_STATUS = {code.value[0]: code for code in grpc.StatusCode}
-# To read or write more takes so long that it would hold up all other calls.
+# To read more takes so long that it would hold up all other calls.
 _SMALL_BYTES = 64 * 1024
+# A client gives up at its own deadline, which is earlier than ours by the way of the request.
+_CLOSE_TO_DEADLINE = 0.05
 # They travel in a header, which has at most 8 KB.
 _MOST_NAMES = 20
 
+Work = Callable[[Registry, Any, Call], Message]
 
-async def answer(
-    context: grpc.aio.ServicerContext,
-    monitor: Monitor,
-    api: str,
-    work: Callable[[Call], Awaitable[bytes]],
-) -> bytes:
-    """Calls `work` with the request's `Call`, and turns its errors into statuses."""
-    given = next((v for k, v in context.invocation_metadata() if k == "x-request-id"), None)
-    call = Call.within(context.time_remaining(), id=request_id(given))
-    try:
-        with monitor.watch(call, api, "GRPC"):
-            return await work(call)
-    except asyncio.CancelledError:
-        # Its client has gone, or its time is up.
-        call.leave()
-        raise
-    except RequestError as error:
+
+class Answering:
+    """One call to one method, from its message to its status, which is counted and logged.
+
+    Args:
+        rpc: The call.
+        api: The method, such as `Predict`.
+        monitor: Watches the requests.
+    """
+
+    def __init__(self, rpc: Rpc, api: str, monitor: Monitor):
+        self.call = Call.within(rpc.time_remaining(), id=rpc.header("x-request-id") or "")
+        self.call.api = api
+        self._rpc = rpc
+        self._monitor = monitor
+        rpc.when_gone(self._leave)
+
+    def succeed(self, message: Message) -> None:
+        """Sends the answer, unless nobody waits for it any more."""
+        raw = message.SerializeToString()
+        if self._rpc.claim():
+            self._monitor.note(self.call, "GRPC", Code.OK)
+            self._rpc.finish(raw)
+
+    def fail(self, error: BaseException) -> None:
+        """Sends an error's status, unless nobody waits for it any more."""
+        if not self._rpc.claim():
+            return
+        code, message = Code.INTERNAL, "The server failed; its log says why."
+        trailer: Metadata = ()
+        if isinstance(error, RequestError):
+            code, message = error.code, error.message
+        else:
+            logger.error("A gRPC request failed in the server.", exc_info=error)
         if isinstance(error, NotFound) and error.models:
             # Beside the status, whose words are TF Serving's.
-            names = json.dumps(error.models[:_MOST_NAMES])
-            context.set_trailing_metadata(((MODELS_KEY, names),))
-        return await context.abort(_STATUS[error.code], error.message)
-    except Exception:
-        logger.exception("A gRPC request failed in the server.")
-        return await context.abort(
-            grpc.StatusCode.INTERNAL, "The server failed; its log says why."
-        )
+            trailer = ((MODELS_KEY, json.dumps(error.models[:_MOST_NAMES])),)
+        self._monitor.note(self.call, "GRPC", code)
+        self._rpc.finish(code=code, details=message, trailer=trailer)
+
+    def _leave(self) -> None:
+        self.call.leave()
+        left = self.call.remaining()
+        late = left is not None and left < _CLOSE_TO_DEADLINE
+        code = Code.DEADLINE_EXCEEDED if late else Code.CANCELLED
+        self._monitor.note(self.call, "GRPC", code)
 
 
 class Services:
     """The methods of PredictionService and ModelService.
 
-    A small `Predict` is read and answered in the event loop, and waits for its model without a
-    thread of its own; everything else is done in one.
+    A small `Predict` waits for its model without a thread of its own; all else is done in one.
 
     Args:
         registry: The models.
         monitor: Watches the requests.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
+        max_message_bytes: Longest request.
     """
 
     def __init__(
-        self, registry: Registry, monitor: Monitor, reload: Callable[[Any, float | None], None]
+        self,
+        registry: Registry,
+        monitor: Monitor,
+        reload: Callable[[Any, float | None], None],
+        max_message_bytes: int,
     ):
         self._registry = registry
         self._monitor = monitor
         self._reload = reload
-        self._loop = event_loop()
+        self._max_bytes = max_message_bytes
         self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="grpc")
+        # Answered in a thread for all, so that models can go on to compute.
+        self._computed: SimpleQueue[Any] = SimpleQueue()
+        threading.Thread(target=self._answer_computed, name="answers", daemon=True).start()
 
-    def handlers(self) -> tuple[grpc.GenericRpcHandler, ...]:
-        """What a gRPC server calls; it gets and gives messages as bytes."""
-        methods: dict[str, dict[str, tuple[type[Message], Callable[..., Message]]]] = {
+    def handlers(self) -> Mapping[str, Handler]:
+        """By method."""
+        methods: dict[str, dict[str, tuple[type[Message], Work]]] = {
             PREDICTION: {
                 "Predict": (predict_pb2.PredictRequest, predict),
                 "GetModelMetadata": (
@@ -129,45 +157,52 @@ class Services:
                 ),
             },
         }
-        return tuple(
-            grpc.method_handlers_generic_handler(
-                service, {name: self._handler(name, *how) for name, how in named.items()}
-            )
+        return {
+            f"/{service}/{api}": self._handler(api, kind, work)
             for service, named in methods.items()
-        )
+            for api, (kind, work) in named.items()
+        }
 
     def close(self) -> None:
-        """Lets the threads go."""
+        """Lets the threads go; all calls must be over."""
         self._threads.shutdown(wait=False)
+        self._computed.put(None)
 
-    def _handler(
-        self, api: str, kind: type[Message], work: Callable[..., Message]
-    ) -> grpc.RpcMethodHandler:
-        def in_thread(raw: bytes, call: Call) -> bytes:
-            return work(self._registry, _parse(kind, raw, call), call).SerializeToString()
+    def _handler(self, api: str, kind: type[Message], work: Work) -> Handler:
+        def in_thread(one: Answering, raw: bytes) -> None:
+            try:
+                request = self._parse(kind, raw, one.call)
+                one.succeed(work(self._registry, request, one.call))
+            except BaseException as error:
+                one.fail(error)
 
-        async def handle(raw: bytes, context: grpc.aio.ServicerContext) -> bytes:
-            async def respond(call: Call) -> bytes:
-                if work is predict and len(raw) <= _SMALL_BYTES:
-                    return await self._predict(raw, call)
-                return await self._in_thread(in_thread, raw, call)
+        def handle(rpc: Rpc, raw: bytes | None) -> None:
+            one = Answering(rpc, api, self._monitor)
+            if raw is None:
+                one.fail(RequestError(Code.INTERNAL, f"No {kind.DESCRIPTOR.name} came."))
+            elif work is predict and len(raw) <= _SMALL_BYTES:
+                self._start_predict(one, raw)
+            else:
+                self._threads.submit(in_thread, one, raw)
 
-            return await answer(context, self._monitor, api, respond)
+        return handle
 
-        return grpc.unary_unary_rpc_method_handler(handle)
+    def _start_predict(self, one: Answering, raw: bytes) -> None:
+        try:
+            request = self._parse(predict_pb2.PredictRequest, raw, one.call)
+            spec, promised = start_predict(self._registry, request, one.call)
+        except BaseException as error:
+            one.fail(error)
+            return
+        promised.add_done_callback(lambda done: self._computed.put((one, spec, done)))
 
-    async def _predict(self, raw: bytes, call: Call) -> bytes:
-        request = _parse(predict_pb2.PredictRequest, raw, call)
-        spec, promised = start_predict(self._registry, request, call)
-        outputs = await self._loop.result(promised)
-        if sum(array.nbytes for array in outputs.values()) > _SMALL_BYTES:
-            response = await self._in_thread(predict_response, spec, outputs)
-        else:
-            response = predict_response(spec, outputs)
-        return response.SerializeToString()
-
-    async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._loop.result(self._threads.submit(work, *arguments))
+    def _answer_computed(self) -> None:
+        while (computed := self._computed.get()) is not None:
+            one, spec, done = computed
+            try:
+                one.succeed(predict_response(spec, done.result()))
+            except BaseException as error:
+                one.fail(error)
 
     def _take_config(
         self, request: model_management_pb2.ReloadConfigRequest, call: Call
@@ -177,15 +212,20 @@ class Services:
         response.status.SetInParent()
         return response
 
-
-def _parse(kind: type[Message], raw: bytes, call: Call) -> Any:
-    try:
-        request: Any = kind.FromString(raw)
-    except DecodeError:
-        # As gRPC's own libraries answer what they cannot read.
-        raise RequestError(Code.INTERNAL, f"The request is no {kind.DESCRIPTOR.name}.") from None
-    if hasattr(request, "model_spec"):
-        call.model = request.model_spec.name
-    elif hasattr(request, "tasks"):
-        call.model = request.tasks[0].model_spec.name if request.tasks else ""
-    return request
+    def _parse(self, kind: type[Message], raw: bytes, call: Call) -> Any:
+        if len(raw) > self._max_bytes:
+            raise invalid(
+                f"The request has {len(raw)} bytes, over the limit of {self._max_bytes} "
+                "(--max_message_bytes)."
+            )
+        try:
+            request: Any = kind.FromString(raw)
+        except DecodeError:
+            # As gRPC's own libraries answer what they cannot read.
+            name = kind.DESCRIPTOR.name
+            raise RequestError(Code.INTERNAL, f"The request is no {name}.") from None
+        if hasattr(request, "model_spec"):
+            call.model = request.model_spec.name
+        elif hasattr(request, "tasks"):
+            call.model = request.tasks[0].model_spec.name if request.tasks else ""
+        return request

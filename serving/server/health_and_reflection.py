@@ -1,93 +1,132 @@
-"""Health and reflection: their streams have no end of their own, so the server's end is theirs."""
+"""gRPC's health and reflection services; their streams end with the server."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from typing import Any
+import threading
+from collections.abc import Iterable, Mapping
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from google.protobuf.message import DecodeError
+from grpc_health.v1 import health, health_pb2
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from pairloom.serving.server.grpc_core import Handler, Rpc, refuse
 
 _States = health_pb2.HealthCheckResponse
 
 
-class Stop:
-    """Ends streams. For the event loop's thread."""
-
-    def __init__(self) -> None:
-        self._said = asyncio.Event()
-
-    def say(self) -> None:
-        """Ends all, and those that begin from now on."""
-        self._said.set()
-
-    async def first(self, awaitable: Any, context: grpc.aio.ServicerContext) -> Any:
-        """What `awaitable` gives, unless the stop comes before it; then the stream is over."""
-        wanted, stop = asyncio.ensure_future(awaitable), asyncio.ensure_future(self._said.wait())
-        try:
-            await asyncio.wait((wanted, stop), return_when=asyncio.FIRST_COMPLETED)
-            if not wanted.done():
-                await context.abort(grpc.StatusCode.UNAVAILABLE, "The server is stopping.")
-            return wanted.result()
-        finally:
-            wanted.cancel()
-            stop.cancel()
-
-
-class Health(health_pb2_grpc.HealthServicer):
-    """The health service. gRPC's own for asyncio forgets all watchers of a service when one goes.
+class Health:
+    """The health service: one state for the server and all its services. Safe for threads.
 
     Args:
-        services: Names of the services, besides the empty one for the server as a whole.
-        stop: Ends `Watch`.
+        services: Their names.
     """
 
-    def __init__(self, services: Iterable[str], stop: Stop):
+    def __init__(self, services: Iterable[str]):
         self._services = {"", *services}
-        self._stop = stop
+        self._lock = threading.Lock()
         self._state = _States.NOT_SERVING
-        self._changed = asyncio.Event()
+        self._watching: dict[Rpc, str] = {}
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """By method."""
+        service = f"/{health.SERVICE_NAME}"
+        return {f"{service}/Check": self._check, f"{service}/Watch": self._watch}
 
     def set(self, healthy: bool) -> None:
-        """Tells all who ask or watch; call it in the loop's thread."""
-        self._state = _States.SERVING if healthy else _States.NOT_SERVING
-        self._changed.set()
-        self._changed = asyncio.Event()
+        """Tells all who ask or watch."""
+        with self._lock:
+            state = _States.SERVING if healthy else _States.NOT_SERVING
+            watching = self._watching if state != self._state else {}
+            self._state = state
+            for rpc, service in watching.items():
+                if service in self._services:
+                    rpc.send(self._answer(service))
 
-    def state(self, service: str = "") -> int:
-        """A service's state now."""
-        return self._state if service in self._services else _States.SERVICE_UNKNOWN
+    def end(self) -> None:
+        """Ends the streams that are open."""
+        with self._lock:
+            watching = list(self._watching)
+        for rpc in watching:
+            _say_goodbye(rpc)
 
-    async def Check(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
-        if request.service not in self._services:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "")
-        return health_pb2.HealthCheckResponse(status=self._state)
+    def _answer(self, service: str) -> bytes:
+        state = self._state if service in self._services else _States.SERVICE_UNKNOWN
+        return health_pb2.HealthCheckResponse(status=state).SerializeToString()
 
-    async def Watch(self, request: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
-        said = None
-        while True:
-            changed = self._changed
-            if said != (state := self.state(request.service)):
-                said = state
-                yield health_pb2.HealthCheckResponse(status=state)
-            await self._stop.first(changed.wait(), context)
+    def _check(self, rpc: Rpc, raw: bytes | None) -> None:
+        service = _service(raw)
+        if service not in self._services:
+            refuse(rpc, grpc.StatusCode.NOT_FOUND, "")
+        elif rpc.claim():
+            rpc.finish(self._answer(service))
+
+    def _watch(self, rpc: Rpc, raw: bytes | None) -> None:
+        with self._lock:
+            self._watching[rpc] = _service(raw)
+            rpc.send(self._answer(self._watching[rpc]))
+        rpc.when_gone(lambda: self._leave(rpc))
+
+    def _leave(self, rpc: Rpc) -> None:
+        with self._lock:
+            self._watching.pop(rpc, None)
 
 
-class Reflection(reflection.aio.ReflectionServicer):
-    """The official reflection service, all of which is streams.
+class Reflection:
+    """The reflection service, answered by the official one.
 
     Args:
-        names: Of the services.
-        stop: Ends the streams.
+        services: Names of the services.
     """
 
-    def __init__(self, names: Iterable[str], stop: Stop):
-        super().__init__(names)
-        self._stop = stop
+    def __init__(self, services: Iterable[str]):
+        self._official = reflection.ReflectionServicer(services)
+        self._lock = threading.Lock()
+        self._open: set[Rpc] = set()
 
-    async def ServerReflectionInfo(
-        self, request_iterator: Any, context: grpc.aio.ServicerContext
-    ) -> AsyncIterator[Any]:
-        answers = super().ServerReflectionInfo(request_iterator, context)
-        while (answer := await self._stop.first(anext(answers, None), context)) is not None:
-            yield answer
+    def handlers(self) -> Mapping[str, Handler]:
+        """By method."""
+        return {f"/{reflection.SERVICE_NAME}/ServerReflectionInfo": self._begin}
+
+    def end(self) -> None:
+        """Ends the streams that are open."""
+        with self._lock:
+            streams = list(self._open)
+        for rpc in streams:
+            _say_goodbye(rpc)
+
+    def _begin(self, rpc: Rpc, raw: bytes | None) -> None:
+        with self._lock:
+            self._open.add(rpc)
+        rpc.when_gone(lambda: self._leave(rpc))
+        self._go_on(rpc, raw)
+
+    def _go_on(self, rpc: Rpc, raw: bytes | None) -> None:
+        if raw is None:
+            if rpc.claim():
+                rpc.finish(code=0)
+                self._leave(rpc)
+            return
+        try:
+            request = reflection_pb2.ServerReflectionRequest.FromString(raw)
+        except DecodeError:
+            refuse(rpc, grpc.StatusCode.INTERNAL, "The request is no ServerReflectionRequest.")
+            self._leave(rpc)
+            return
+        for response in self._official.ServerReflectionInfo(iter((request,)), None):
+            rpc.send(response.SerializeToString())
+        rpc.read(self._go_on)
+
+    def _leave(self, rpc: Rpc) -> None:
+        with self._lock:
+            self._open.discard(rpc)
+
+
+def _service(raw: bytes | None) -> str:
+    try:
+        return health_pb2.HealthCheckRequest.FromString(raw or b"").service
+    except DecodeError:
+        # No service is called so.
+        return "\0"
+
+
+def _say_goodbye(rpc: Rpc) -> None:
+    refuse(rpc, grpc.StatusCode.UNAVAILABLE, "The server is stopping.")

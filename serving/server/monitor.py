@@ -1,6 +1,5 @@
 """Counts and logs every request, whichever way it came."""
 
-import asyncio
 import logging
 import re
 import time
@@ -17,8 +16,6 @@ logger = logging.getLogger("pairloom.serving.requests")
 UNKNOWN_MODEL = "(unknown)"
 
 _LONGEST_NAME = 200
-# A client gives up at its own deadline, which is earlier than ours by the way of the request.
-_CLOSE_TO_DEADLINE = 0.05
 _USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 
 
@@ -43,7 +40,7 @@ class Monitor:
 
     @contextmanager
     def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
-        """Notes how what happens inside ended, and how long after `call.since`.
+        """Notes how what happens inside ended, as `note` does.
 
         Args:
             call: The request; by the end it knows which model it asked.
@@ -57,37 +54,42 @@ class Monitor:
         except RequestError as error:
             code = error.code
             raise
-        except asyncio.CancelledError:
-            left = call.remaining()
-            late = left is not None and left < _CLOSE_TO_DEADLINE
-            code = Code.DEADLINE_EXCEEDED if late else Code.CANCELLED
-            raise
         except BaseException:
             code = Code.INTERNAL
             raise
         finally:
-            seconds = time.monotonic() - call.since
-            self.metrics.request(self._counted(call.model), api, entrypoint, code, seconds)
-            if self._log:
-                logger.info(
-                    "%s %s %s",
-                    api,
-                    call.model[:_LONGEST_NAME] or "-",
-                    code.name,
-                    extra={
-                        "details": {
-                            "request_id": call.id,
-                            "api": api,
-                            "entrypoint": entrypoint,
-                            "model": call.model[:_LONGEST_NAME],
-                            "version": call.version,
-                            "signature": call.signature,
-                            "rows": call.rows,
-                            "status": code.name,
-                            "milliseconds": round(1e3 * seconds, 3),
-                        }
-                    },
-                )
+            self.note(call, entrypoint, code)
+
+    def note(self, call: Call, entrypoint: str, code: Code) -> None:
+        """Notes how a request ended, and how long after `call.since`.
+
+        Args:
+            call: The request, which knows its method and the model it asked.
+            entrypoint: `GRPC` or `REST`.
+            code: How it ended.
+        """
+        seconds = time.monotonic() - call.since
+        self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
+        if self._log:
+            logger.info(
+                "%s %s %s",
+                call.api,
+                call.model[:_LONGEST_NAME] or "-",
+                code.name,
+                extra={
+                    "details": {
+                        "request_id": request_id(call.id),
+                        "api": call.api,
+                        "entrypoint": entrypoint,
+                        "model": call.model[:_LONGEST_NAME],
+                        "version": call.version,
+                        "signature": call.signature,
+                        "rows": call.rows,
+                        "status": code.name,
+                        "milliseconds": round(1e3 * seconds, 3),
+                    }
+                },
+            )
 
     def _counted(self, name: str) -> str:
         """The name under which a request is counted: callers can make up as many as they like."""

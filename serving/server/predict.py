@@ -15,7 +15,7 @@ from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
 from pairloom.serving.server.servable import wait_for
-from pairloom.serving.server.tensors import arrays_from_protos, proto_from_array
+from pairloom.serving.server.tensors import arrays_from_protos, write_array
 
 METADATA_FIELD = "signature_def"
 
@@ -65,7 +65,7 @@ def predict_response(spec: model_pb2.ModelSpec, outputs: Arrays) -> predict_pb2.
     """What a model computed, as a message."""
     response = predict_pb2.PredictResponse(model_spec=spec)
     for name, array in outputs.items():
-        response.outputs[name].CopyFrom(proto_from_array(array))
+        write_array(array, response.outputs[name])
     return response
 
 

@@ -105,8 +105,9 @@ class Servable:
             self._check_length(name, array)
         call.check()
         started = time.monotonic()
-        if self._batcher is not None and batch_rows(request):
-            answer = self._batcher.submit(request, call)
+        rows = batch_rows(request) if self._batcher is not None else 0
+        if self._batcher is not None and rows:
+            answer = self._batcher.submit(request, rows, call)
         else:
             answer = self._settings.pool.submit(self.model.compute, request, call)
         self.acquire()

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -223,9 +223,10 @@ class ModelServer:
         grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
         if self._rest is not None:
             self._rest.drain(left())
-        if grpc_done is not None:
+        if self._grpc is not None and grpc_done is not None:
             # One more, for those that gRPC ends when the time is over.
-            wait([grpc_done], left() + 1)
+            grpc_done.wait(left() + 1)
+            self._grpc.close()
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:

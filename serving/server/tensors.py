@@ -1,7 +1,7 @@
 """TensorProto to array and back, in the fields that TF Serving uses."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,18 +54,13 @@ def arrays_from_protos(protos: Mapping[str, tensor_pb2.TensorProto]) -> dict[str
         ValueError: As `array_from_proto`, with the tensor's name; or too much is to be filled up.
     """
     arrays = {}
-    filled = 0
+    room = MAX_FILLED_BYTES
     for name, proto in protos.items():
         try:
-            filled += _filled_bytes(proto)
-            if filled > MAX_FILLED_BYTES:
-                shape = list(_shape(proto))
-                raise ValueError(
-                    f"to fill the shape {shape} up takes over {MAX_FILLED_BYTES} bytes"
-                )
-            arrays[name] = array_from_proto(proto)
+            arrays[name], filled = _read(proto, room)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
+        room -= filled
     return arrays
 
 
@@ -78,40 +73,58 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
     Raises:
         ValueError: The proto contradicts itself, or its type is not supported.
     """
+    return _read(proto)[0]
+
+
+def _read(proto: tensor_pb2.TensorProto, room: float = math.inf) -> tuple[np.ndarray, int]:
+    """The tensor, and how many of its bytes the proto states and does not bring."""
     if proto.dtype in _BY_TENSORFLOW:
-        return _by_tensorflow(proto)
+        return _by_tensorflow(proto, room)
     kind, field = _kind_and_field(proto)
     shape = _shape(proto)
     size = math.prod(shape)
     if proto.tensor_content:
-        return _from_content(proto.tensor_content, kind, shape, size)
+        return _from_content(proto.tensor_content, kind, shape, size), 0
     values = getattr(proto, field)
     count = len(values)
+    filled = _filled_bytes(size - count, kind, values) if count < size else 0
+    if filled > room:
+        raise _too_much(shape)
     if kind is np.object_:
         # Not by np.full, which cuts zeros off the end of a text and makes a copy for each element.
         array = np.empty(size, np.object_)
         array[:count] = values[:size]
-        array[count:].fill(values[-1] if count else b"")
-        return array.reshape(shape)
+        if filled:
+            array[count:].fill(values[-1] if count else b"")
+        return array.reshape(shape), filled
     if kind is np.float16:
         bits = np.array(values, np.int32).astype(np.uint16).view(np.float16)
     else:
         bits = np.array(values).astype(kind) if count else np.zeros(0, kind)
     if count == size:
-        return bits.reshape(shape)
+        return bits.reshape(shape), 0
     array = np.full(size, bits[-1] if count else 0, kind)
     array[: min(count, size)] = bits[:size]
-    return array.reshape(shape)
+    return array.reshape(shape), filled
 
 
-def _by_tensorflow(proto: tensor_pb2.TensorProto) -> np.ndarray:
+def _by_tensorflow(proto: tensor_pb2.TensorProto, room: float) -> tuple[np.ndarray, int]:
     import tensorflow as tf
 
-    _shape(proto)
+    shape = _shape(proto)
+    itemsize, field, parts = _BY_TENSORFLOW[proto.dtype]
+    missing = math.prod(shape) - len(getattr(proto, field)) // parts
+    filled = 0 if proto.tensor_content else max(0, missing) * itemsize
+    if filled > room:
+        raise _too_much(shape)
     try:
-        return tf.make_ndarray(proto)
+        return tf.make_ndarray(proto), filled
     except (OverflowError, TypeError) as error:
         raise ValueError(str(error)) from None
+
+
+def _too_much(shape: tuple[int, ...]) -> ValueError:
+    return ValueError(f"to fill the shape {list(shape)} up takes over {MAX_FILLED_BYTES} bytes")
 
 
 def _kind_and_field(proto: tensor_pb2.TensorProto) -> tuple[Any, str]:
@@ -129,17 +142,8 @@ def _shape(proto: tensor_pb2.TensorProto) -> tuple[int, ...]:
     return shape
 
 
-def _filled_bytes(proto: tensor_pb2.TensorProto) -> int:
-    """The bytes that the proto states and does not bring, TensorFlow's copies of texts included."""
-    if proto.tensor_content:
-        return 0
-    if proto.dtype in _BY_TENSORFLOW:
-        itemsize, field, parts = _BY_TENSORFLOW[proto.dtype]
-        brought = len(getattr(proto, field)) // parts
-        return max(0, math.prod(_shape(proto)) - brought) * itemsize
-    kind, field = _kind_and_field(proto)
-    values = getattr(proto, field)
-    missing = max(0, math.prod(_shape(proto)) - len(values))
+def _filled_bytes(missing: int, kind: Any, values: Sequence[Any]) -> int:
+    """What `missing` elements take, TensorFlow's copies of texts included."""
     text = 0
     if kind is np.object_:
         text = _STRING_BYTES + (len(values[-1]) if values else 0)
@@ -158,23 +162,39 @@ def _from_content(content: bytes, kind: type, shape: tuple[int, ...], size: int)
 
 
 def proto_from_array(array: np.ndarray) -> tensor_pb2.TensorProto:
-    """Writes a tensor into its typed field, where TF Serving's clients look for it."""
+    """Writes a tensor as `write_array` does."""
+    proto = tensor_pb2.TensorProto()
+    write_array(array, proto)
+    return proto
+
+
+def write_array(array: np.ndarray, proto: tensor_pb2.TensorProto) -> None:
+    """Writes a tensor into its typed field, where TF Serving's clients look for it.
+
+    Args:
+        array: The tensor.
+        proto: An empty message.
+    """
     array = np.asarray(array)
     dtype = _DTYPES.get(array.dtype)
     if dtype is None:
         import tensorflow as tf
 
-        return tf.make_tensor_proto(array)
-    proto = tensor_pb2.TensorProto(dtype=dtype)
+        proto.CopyFrom(tf.make_tensor_proto(array))
+        return
+    proto.dtype = dtype
+    add = proto.tensor_shape.dim.add
     for size in array.shape:
-        proto.tensor_shape.dim.add(size=size)
+        add(size=size)
     values = array.ravel()
     if dtype == types_pb2.DT_HALF:
         values = values.view(np.uint16)
-    elif dtype == types_pb2.DT_STRING:
-        values = np.array([_bytes(value) for value in values], np.object_)
-    getattr(proto, _FIELDS[dtype][1]).extend(values.tolist())
-    return proto
+    listed = values.tolist()
+    if dtype == types_pb2.DT_STRING:
+        listed = [value if type(value) is bytes else _bytes(value) for value in listed]
+    getattr(proto, _FIELDS[dtype][1]).extend(listed)
+    # A tensor of no axes has a shape too.
+    proto.tensor_shape.SetInParent()
 
 
 def _bytes(value: object) -> bytes:

@@ -192,13 +192,17 @@ def test_a_server_with_too_much_to_do_is_unavailable_and_the_request_not_bad(mon
         refusing("SERVER: Received message larger than max (9 vs. 4)").status()
 
 
-def test_a_message_over_the_limit_is_a_bad_request(start_server, base_path):
+@pytest.mark.parametrize(
+    ("length", "reason"),
+    [(2_000, "over the limit of 1000 .*max_message_bytes"), (20_000, "larger than max")],
+)
+def test_a_message_over_the_limit_is_a_bad_request(start_server, base_path, length, reason):
     server = start_server(base_path, max_message_bytes=1000)
     with (
         Client(f"127.0.0.1:{server.port}", "tiny") as client,
-        pytest.raises(BadRequest, match="larger than max"),
+        pytest.raises(BadRequest, match=reason),
     ):
-        client.predict(source="x" * 2000)
+        client.predict(source="x" * length)
 
 
 def test_every_error_is_a_client_error():

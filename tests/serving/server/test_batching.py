@@ -66,7 +66,7 @@ def ask(counting, *texts, signature="serving_default", name="source", dtype=obje
 
 
 def run(batcher, request, call):
-    return wait_for(batcher.submit(request, call), call)
+    return wait_for(batcher.submit(request, batch_rows(request), call), call)
 
 
 def together(counting, batcher, requests, call=Call):

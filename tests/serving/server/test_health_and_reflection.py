@@ -1,6 +1,5 @@
 """A stop waits for requests, and for nothing that would never end."""
 
-import asyncio
 import queue
 import time
 
@@ -11,8 +10,6 @@ import tensorflow as tf
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
-
-from pairloom.serving.server.health_and_reflection import Stop
 
 # A second or two of work for the `slow` signature.
 STEPS = 150_000
@@ -72,24 +69,6 @@ def test_a_stop_has_one_deadline_for_everything(start_server, base_path):
         started = time.monotonic()
         server.stop(1.5)
         assert 1 < time.monotonic() - started < 2.5
-
-
-def test_a_stream_that_begins_too_late_is_ended():
-    class Context:
-        async def abort(self, code, message):
-            raise RuntimeError(code)
-
-    async def scenario():
-        stop = Stop()
-        assert await stop.first(asyncio.sleep(0, "in time"), Context()) == "in time"
-        waiting = asyncio.ensure_future(stop.first(asyncio.sleep(60), Context()))
-        await asyncio.sleep(0.01)
-        stop.say()
-        for late in (waiting, stop.first(asyncio.sleep(60), Context())):
-            with pytest.raises(RuntimeError, match="UNAVAILABLE"):
-                await late
-
-    asyncio.run(scenario())
 
 
 def test_a_watcher_that_leaves_takes_no_other_with_it(start_server, base_path, channel_to):
