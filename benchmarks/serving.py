@@ -46,7 +46,7 @@ def main() -> None:
         "--batch-threads",
         type=int,
         default=os.cpu_count(),
-        help="num_batch_threads; fewer than cores where gRPC itself needs a core, as it does for a\n"
+        help="num_batch_threads; fewer than cores where gRPC itself needs one, as it does for a\n"
         "model of half a millisecond",
     )
     parser.add_argument("--ghz", default=".tools/ghz")

@@ -53,7 +53,7 @@ class Client:
 
     Args:
         address: `host:port` of the server's gRPC port; the port defaults to 8500, the host to
-            this one.
+            this one. Or `unix:PATH` of its `--grpc_socket_path`.
         model: The model's name. `default` is the only model of a pairloom server; stock TF
             Serving wants the name it was started with.
         version: A version, or None for the newest.
@@ -313,6 +313,8 @@ def _how_to_choose(error: Any) -> str:
 
 def _host_and_port(address: str) -> str:
     """An address with what it leaves out: this machine, or port 8500."""
+    if address.startswith("unix:"):
+        return address
     if address.removeprefix(":").isdigit():
         return f"localhost:{address.removeprefix(':')}"
     has_port = address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pairloom.serving.server.errors import Code, RequestError, ServingError
+from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.model_config import ConfiguredModel, read_model_config
 from pairloom.serving.server.registry import Registry, held
 
@@ -21,16 +22,35 @@ class Configurer:
 
     Args:
         registry: What serves.
-        labels_may_wait: Whether a new label may name a version that is not served.
+        labels_may_wait: Which labels may name a version that is not served.
     """
 
-    def __init__(self, registry: Registry, labels_may_wait: bool = False):
+    def __init__(self, registry: Registry, labels_may_wait: MayWait = MayWait.NONE):
         self._registry = registry
         self._labels_may_wait = labels_may_wait
         # Or the labels of one configuration could follow those of the next.
         self._turn = threading.Lock()
         self.applied: tuple[ConfiguredModel, ...] | None = tuple(registry.models.values())
         """The models that are served with their labels; None when some of it failed."""
+
+    def check_labels(self) -> None:
+        """Looks whether the models that the registry began with may have their labels.
+
+        Raises:
+            ServingError: A label names a version that is not served.
+        """
+        longest = time.monotonic() + _LONGEST_RELOAD
+        # A version that is still being written is worth another look.
+        unsettled = True
+        while problems := self._relabel(tuple(self._registry.models.values()), ()):
+            if not unsettled or time.monotonic() > longest:
+                raise ServingError(
+                    f"{'; '.join(problem.message for problem in problems)}. Expected labels of "
+                    "versions that are there. Correct the model config file, or give "
+                    "--allow_version_labels_for_unavailable_models."
+                )
+            unsettled = self._registry.poll()
+            time.sleep(0.1 * unsettled)
 
     def configure(self, models: Sequence[ConfiguredModel], seconds: float | None = None) -> None:
         """Serves these models instead of those before, and gives them their labels.
@@ -69,7 +89,7 @@ class Configurer:
         problems = []
         spare = False
         for model in models:
-            if model.name not in missing or self._labels_may_wait:
+            if model.name not in missing or self._labels_may_wait is not MayWait.NONE:
                 try:
                     spare |= self._registry.relabel(model, self._labels_may_wait)
                 except RequestError as error:

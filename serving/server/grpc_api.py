@@ -76,21 +76,26 @@ class GrpcFront:
             admit=self._admit,
         )
         self.port = self._listen(options, tls)
+        if options.grpc_socket_path:
+            self._listen_locally(options.grpc_socket_path, tls)
 
     def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
         where = host_port(options.bind_address, options.port)
-        credentials = None
-        if tls is not None:
-            credentials = grpc.ssl_server_credentials(
-                [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
-            )
-        port = self._server.listen(where, credentials)
+        port = self._server.listen(where, _credentials(tls))
         if not port:
             problem = port_problem(options.bind_address, options.port) or (
                 "gRPC could not listen there" + (", or not with this certificate" if tls else "")
             )
             raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
         return port
+
+    def _listen_locally(self, path: str, tls: TlsSettings | None) -> None:
+        # gRPC itself clears away the socket that a past server left behind.
+        if not self._server.listen(f"unix:{path}", _credentials(tls)):
+            raise PortInUse(
+                f"Cannot listen on unix:{path} (--grpc_socket_path): expected a path of at most "
+                "107 bytes to a socket, or to nothing, in a folder that this user may write to."
+            )
 
     def _admit(self, rpc: Rpc) -> None:
         """Turns away calls without the token."""
@@ -117,3 +122,11 @@ class GrpcFront:
         self._reflection.end()
         self._services.close()
         return done
+
+
+def _credentials(tls: TlsSettings | None) -> grpc.ServerCredentials | None:
+    if tls is None:
+        return None
+    return grpc.ssl_server_credentials(
+        [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
+    )

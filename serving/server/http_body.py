@@ -97,4 +97,9 @@ def _unpacked(body: bytes, limit: int) -> bytes:
         raise TooLarge(limit)
     if not reader.eof:
         raise invalid("Malformed gzip body: it ends too early.")
+    if reader.unused_data:
+        raise invalid(
+            f"Malformed gzip body: {len(reader.unused_data)} bytes follow its end. Expected one "
+            "gzip member; pack the whole body at once."
+        )
     return plain

@@ -135,7 +135,7 @@ class _Patience(io.RawIOBase):
 
     Args:
         connection: The socket.
-        seconds: Time for one request, from the first wait for it to its last byte.
+        seconds: Time to wait for a request, and again from its first line to its last byte.
     """
 
     def __init__(self, connection: socket.socket, seconds: float):
@@ -144,7 +144,7 @@ class _Patience(io.RawIOBase):
         self._until = 0.0
 
     def renew(self) -> None:
-        """A new request begins."""
+        """The time begins again."""
         self._until = time.monotonic() + self._seconds
 
     def readable(self) -> bool:
@@ -178,6 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._patience.renew()
         self._must_go_ahead = False
         super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        # How long a kept connection was idle is not the request's fault.
+        self._patience.renew()
+        return super().parse_request()
 
     def version_string(self) -> str:
         return "pairloom"

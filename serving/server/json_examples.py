@@ -11,22 +11,34 @@ from pairloom.serving.server.json_tensors import (
     decode_base64,
     is_base64,
     is_unicode,
+    json_text,
+    json_type,
     lossless_float,
     string_bytes,
 )
 
 
 def examples_from_json(document: dict[str, Any]) -> input_pb2.Input:
-    """`{"context": {...}, "examples": [{"name": value or list, ...}, ...]}`."""
-    examples = document.get("examples")
-    if not isinstance(examples, list) or not examples:
-        raise invalid("When method is classify or regress, key 'examples' is expected, a list.")
+    """`{"context": {...}, "examples": [{"name": value or list, ...}, ...]}`.
+
+    Raises:
+        RequestError: With TF Serving's words, which are the same for both methods.
+    """
     given = input_pb2.Input()
     target = given.example_list
     if "context" in document:
         target = given.example_list_with_context
         _fill(target.context, document["context"])
-    for example in examples:
+    problem = ""
+    if "examples" not in document:
+        problem = "When method is classify, key 'examples' is expected and was not found"
+    elif not isinstance(document["examples"], list):
+        problem = "Expecting 'examples' value to be an list/array"
+    elif not document["examples"]:
+        problem = "'examples' value is an empty array"
+    if problem:
+        raise invalid(f"JSON Value: {json_text(document)} {problem}")
+    for example in document["examples"]:
         _fill(target.examples.add(), example)
     return given
 
@@ -47,9 +59,7 @@ def json_from_values(response: regression_pb2.RegressionResponse) -> bytes:
 
 def _fill(example: Any, features: Any) -> None:
     if not isinstance(features, dict):
-        raise invalid(
-            f"Example must be JSON object but got JSON Value: {json.dumps(features)[:200]}"
-        )
+        raise invalid(f"Example must be JSON object but got JSON {json_type(features)}")
     for name, value in features.items():
         if not is_unicode(name):
             raise invalid(f"A feature's name must be UTF-8. Received: {json.dumps(name)[:200]}")
@@ -60,22 +70,31 @@ def _fill(example: Any, features: Any) -> None:
 
 
 def _add(feature: Any, name: str, value: Any) -> None:
-    kind = None
     if isinstance(value, str) or is_base64(value):
-        kind = "bytes_list"
-        value = decode_base64(value) if is_base64(value) else string_bytes(value)
-    elif isinstance(value, bool):
-        kind = "int64_list"
-    elif isinstance(value, int):
-        kind = "int64_list" if -(2**63) <= value < 2**63 else None
-    elif isinstance(value, float):
-        kind, value = "float_list", lossless_float(value, types_pb2.DT_FLOAT)
-    if kind is None or feature.WhichOneof("kind") not in (None, kind):
+        kind = "bytes"
+    elif isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**64):
+        kind = "int64"
+    elif isinstance(value, (int, float)):
+        kind = "float"
+    else:
+        raise invalid(f"Feature: {name} has element with unexpected JSON type: {json_type(value)}")
+    expected = feature.WhichOneof("kind")
+    if expected not in (None, f"{kind}_list"):
         raise invalid(
-            f"Feature {name} must be one text, number or base64 object, or a list of one kind of "
-            f"them. Received: {json.dumps(value)[:200] if kind is None else 'a mixed list'}"
+            f"Unexpected element type in feature: {name} expecting type: "
+            f"{expected.removesuffix('_list')}"
         )
-    getattr(feature, kind).value.append(value)
+    getattr(feature, f"{kind}_list").value.append(_converted(kind, name, value))
+
+
+def _converted(kind: str, name: str, value: Any) -> Any:
+    if kind == "bytes":
+        return string_bytes(value) if isinstance(value, str) else decode_base64(value)
+    if kind == "float":
+        return lossless_float(value, types_pb2.DT_FLOAT)
+    if value >= 2**63:
+        raise invalid(f"Feature: {name} has uint64 element. Only int64 is supported.")
+    return value
 
 
 def _dump(rows: list[Any]) -> bytes:

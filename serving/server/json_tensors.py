@@ -26,8 +26,8 @@ _FLOATS: dict[int, tuple[int, Any]] = {
     types_pb2.DT_FLOAT: (24, np.float32),
     types_pb2.DT_DOUBLE: (53, np.float64),
 }
-# TensorFlow's limit; NumPy's is 32.
-_MOST_AXES = 8
+# NumPy's limit before its version 2, less the axis that rows add. (TensorFlow's is 254.)
+_MOST_AXES = 31
 _JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
 
 
@@ -42,15 +42,15 @@ def parse_body(body: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise invalid(f"JSON Parse error: {error}") from None
     if not isinstance(document, dict):
-        raise invalid(f"JSON Value: {_text(document)} Is not object")
+        raise invalid(f"JSON Value: {json_text(document)} Is not object")
     name = document.get("signature_name", "")
     if not isinstance(name, str):
         raise invalid(
-            f"JSON Value: {_text(document)} not formatted correctly. 'signature_name' key must be "
-            "a string value."
+            f"JSON Value: {json_text(document)} not formatted correctly. 'signature_name' key must "
+            "be a string value."
         )
     if not is_unicode(name):
-        raise invalid(f"JSON Parse error: 'signature_name' is not UTF-8: {_text(name)}")
+        raise invalid(f"JSON Parse error: 'signature_name' is not UTF-8: {json_text(name)}")
     return document
 
 
@@ -74,7 +74,7 @@ def inputs_from_json(
     rows = "instances" in document
     if rows and "inputs" in document:
         raise invalid(
-            f"JSON Value: {_text(document)} Not formatted correctly expecting only one of "
+            f"JSON Value: {json_text(document)} Not formatted correctly expecting only one of "
             "'inputs' or 'instances' keys to exist "
         )
     if rows:
@@ -115,9 +115,11 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
 def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
     rows = document["instances"]
     if not isinstance(rows, list):
-        raise invalid(f"JSON Value: {_text(document)} Excepting 'instances' to be an list/array")
+        raise invalid(
+            f"JSON Value: {json_text(document)} Excepting 'instances' to be an list/array"
+        )
     if not rows:
-        raise invalid(f"JSON Value: {_text(document)} No values in 'instances' array")
+        raise invalid(f"JSON Value: {json_text(document)} No values in 'instances' array")
     if not isinstance(rows[0], dict) and len(dtypes) > 1:
         raise invalid(
             "instances is a plain list, but expecting list of objects as multiple input tensors "
@@ -145,7 +147,7 @@ def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[s
         if set(row) != set(dtypes):
             raise invalid(
                 f"Failed to process element: {number} of 'instances' list. JSON object: "
-                f"{_text(row)} keys must be equal to: {','.join(sorted(dtypes))}"
+                f"{json_text(row)} keys must be equal to: {','.join(sorted(dtypes))}"
             )
     return {
         name: _array(values[name], dtype).reshape(len(rows), *shapes[name])
@@ -224,7 +226,7 @@ def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: l
     if not isinstance(value, list):
         if level != len(shape):
             raise invalid(
-                f"JSON Value: {_text(value)} found at incorrect level: {level + 1} in the JSON "
+                f"JSON Value: {json_text(value)} found at incorrect level: {level + 1} in the JSON "
                 f"DOM. Expected at level: {len(shape)}"
             )
         flat.append(_leaf(value, dtype))
@@ -260,10 +262,10 @@ def _leaf(value: Any, dtype: int) -> Any:
     else:
         raise RequestError(
             Code.UNIMPLEMENTED,
-            f"Conversion of JSON Value: {_text(value)} to type: {dtype_name(dtype)}",
+            f"Conversion of JSON Value: {json_text(value)} to type: {dtype_name(dtype)}",
         )
     raise invalid(
-        f"JSON Value: {_text(value)} Type: {_type_text(value)} is not of expected type: "
+        f"JSON Value: {json_text(value)} Type: {json_type(value)} is not of expected type: "
         f"{dtype_name(dtype)}"
     )
 
@@ -277,7 +279,7 @@ def lossless_float(value: int | float, dtype: int) -> float:
         lossless = not math.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
     if not lossless:
         raise invalid(
-            f"Cannot convert JSON value: {_text(value)} to {dtype_name(dtype)} without loss of "
+            f"Cannot convert JSON value: {json_text(value)} to {dtype_name(dtype)} without loss of "
             "precision."
         )
     return float(value)
@@ -294,7 +296,7 @@ def string_bytes(value: str) -> bytes:
 def decode_base64(value: dict[str, Any]) -> bytes:
     """`{"b64": "aGk="}` to `b"hi"`."""
     if not is_base64(value):
-        raise invalid(f"JSON Value: {_text(value)} not formatted correctly for base64 data")
+        raise invalid(f"JSON Value: {json_text(value)} not formatted correctly for base64 data")
     text = "".join(value["b64"].split()).rstrip("=")
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -340,12 +342,14 @@ def _dump(document: Any) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8")
 
 
-def _text(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """A value as JSON, cut short, for an error."""
     text = json.dumps(value)
     return text if len(text) <= 300 else text[:300] + "..."
 
 
-def _type_text(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """The name that a value's type has in TF Serving's errors."""
     if isinstance(value, bool):
         return str(value)
     return _JSON_TYPES.get(type(value), "Number")

@@ -1,9 +1,26 @@
 """Names for versions, such as `stable` for 3."""
 
+import enum
 from collections.abc import Container, Iterable, Sequence
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.model_config import ConfiguredModel
+from pairloom.serving.server.options import ServerOptions
+
+
+class MayWait(enum.Enum):
+    """Which labels may name a version that is not served."""
+
+    NONE = "none"
+    NEW = "those that name no other version now"
+    ANY = "any"
+
+    @classmethod
+    def of(cls, options: ServerOptions) -> "MayWait":
+        """As the flags say."""
+        if options.force_allow_any_version_labels_for_unavailable_models:
+            return cls.ANY
+        return cls.NEW if options.allow_version_labels_for_unavailable_models else cls.NONE
 
 
 class Labels:
@@ -31,18 +48,19 @@ class Labels:
         """Drops the labels of all other models."""
         self._labels = {name: self._labels.get(name, {}) for name in names}
 
-    def assign(self, model: ConfiguredModel, served: Container[int], may_wait: bool) -> None:
+    def assign(self, model: ConfiguredModel, served: Container[int], may_wait: MayWait) -> None:
         """Puts a model's labels in force, or none of them.
 
         Args:
             model: With its labels.
             served: Its versions that a label may name.
-            may_wait: Whether a new label may name another version.
+            may_wait: Which labels may name another version.
         """
         before = self._labels.get(model.name, {})
         for label, version in model.labels.items():
-            known = before.get(label, version) == version
-            if version not in served and not (may_wait and known):
+            new = before.get(label, version) == version
+            waits = may_wait is MayWait.ANY or (may_wait is MayWait.NEW and new)
+            if version not in served and not waits:
                 raise RequestError(
                     Code.FAILED_PRECONDITION,
                     f"Request to assign label to version {version} of model {model.name}, "

@@ -30,8 +30,9 @@ def port_problem(address: str, port: int) -> str:
 
 
 def check_ports(options: ServerOptions) -> None:
-    """Raises `PortInUse` if a port that the options ask for cannot be had."""
-    for flag, port in (("port", options.port), ("rest_api_port", options.rest_api_port)):
+    """Raises `PortInUse` if a port that the options need cannot be had."""
+    rest_port = 0 if options.optional_rest else options.rest_api_port
+    for flag, port in (("port", options.port), ("rest_api_port", rest_port)):
         problem = port_problem(options.bind_address, port) if port else ""
         if problem:
             where = host_port(options.bind_address, port)

@@ -1,11 +1,15 @@
 """Which models to serve, and which of their versions: flags or TF Serving's config file."""
 
 import dataclasses
+import functools
+import logging
 from pathlib import Path
 from typing import Any
 
 from pairloom.serving.server.errors import ServingError
 from pairloom.serving.server.options import ServerOptions
+
+logger = logging.getLogger("pairloom.serving")
 
 # The number of `TENSORFLOW` among the deprecated `ModelType`s.
 _TENSORFLOW = 1
@@ -38,14 +42,17 @@ class ConfiguredModel:
 
 
 def served_models(options: ServerOptions) -> tuple[ConfiguredModel, ...]:
-    """Reads the options' models and checks that their folders are there.
+    """Reads the options' models and checks that their folders can come.
 
-    TF Serving waits for a folder that does not exist; a mistyped path is far likelier than a
-    folder still to come, so this server says so at once. A folder without versions is waited on.
+    As TF Serving does, this server waits for a folder that does not exist, or that has no version
+    yet. Where not even the folder above is there, a mistyped path is far likelier, and an error.
     """
     if options.model_config_file:
         models = read_model_config(Path(options.model_config_file))
     elif options.model_base_path:
+        problem = _no_folder(options.model_name, options.model_base_path)
+        if problem:
+            raise ServingError(f"--model_base_path: {problem}")
         models = (ConfiguredModel(options.model_name, Path(options.model_base_path)),)
     else:
         raise ServingError(
@@ -65,11 +72,13 @@ def read_model_config(path: Path) -> tuple[ConfiguredModel, ...]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ServingError(f"Cannot read the model config file {path}: {error}.") from None
+    config_type = model_server_config_pb2.ModelServerConfig
     try:
-        config = text_format.Parse(text, model_server_config_pb2.ModelServerConfig())
+        config = text_format.Parse(text, config_type())
     except text_format.ParseError as error:
         raise ServingError(
-            f"Invalid protobuf file: '{path}': {error}. Expected a model_config_list."
+            f"Invalid protobuf file: '{path}': Error parsing text-format "
+            f"{config_type.DESCRIPTOR.full_name}: {error}. Expected a model_config_list."
         ) from None
     models = models_of(config, str(path))
     if not models:
@@ -98,6 +107,8 @@ def _model(entry, path: str) -> ConfiguredModel:
     problem = _path_problem(entry) or _platform_problem(entry)
     if problem:
         raise ServingError(f"{path}: {problem}")
+    if entry.HasField("logging_config"):
+        _warn_once(f"logging_config of model {entry.name} has no effect here: no request is kept.")
     return ConfiguredModel(
         entry.name,
         Path(entry.base_path),
@@ -106,13 +117,29 @@ def _model(entry, path: str) -> ConfiguredModel:
     )
 
 
+@functools.cache
+def _warn_once(message: str) -> None:
+    # A config file is read again and again.
+    logger.warning("%s", message)
+
+
+def _no_folder(name: str, base_path: str) -> str:
+    """Why a base path names no folder, whatever is on disk; empty if it may."""
+    if "://" in base_path:
+        return (
+            f"Expected model {name} to lie in a folder: this server reads no object stores; "
+            f"got base_path()={base_path}. Mount it, or serve it with stock TF Serving."
+        )
+    if "\0" in base_path:
+        return f"Expected model {name} to have a path without NUL; got base_path()={base_path!r}."
+    return ""
+
+
 def _path_problem(entry) -> str:
     """Why a base path is refused, in TF Serving's words; empty if it is not."""
-    if "://" in entry.base_path:
-        return (
-            f"Expected model {entry.name} to lie in a folder: this server reads no object stores; "
-            f"got base_path()={entry.base_path}. Mount it, or serve it with stock TF Serving."
-        )
+    problem = _no_folder(entry.name, entry.base_path)
+    if problem:
+        return problem
     if not Path(entry.base_path).is_absolute():
         return (
             f"Expected model {entry.name} to have an absolute path or URI; got "
@@ -151,12 +178,12 @@ def _policy(policy, name: str, path: str) -> VersionPolicy:
 
 def _check_base_path(model: ConfiguredModel) -> None:
     path = model.base_path
-    if not path.exists():
+    if not path.parent.is_dir():
         raise ServingError(
-            f"The base path of model {model.name} does not exist: {path}. Expected a folder that "
-            "holds the versions, such as 1/saved_model.pb."
+            f"The base path of model {model.name} does not exist: {path}, nor does the folder "
+            "above. Expected a folder that holds the versions, such as 1/saved_model.pb."
         )
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise ServingError(f"The base path of model {model.name} is not a folder: {path}.")
     if (path / "saved_model.pb").exists():
         raise ServingError(

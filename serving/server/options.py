@@ -3,10 +3,12 @@
 import argparse
 import dataclasses
 import difflib
+import importlib.metadata
 import ipaddress
 import re
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 from pairloom.serving.server.errors import ServingError
 
@@ -21,6 +23,8 @@ class ServerOptions:
         model_config_file: TF Serving's text-proto `model_config_list`; replaces the two above.
         port: gRPC port; 0 takes a free one.
         rest_api_port: REST port, or 0 for no REST API (TF Serving: off unless given).
+        grpc_socket_path: A UNIX socket to listen on for gRPC too.
+        rest_api_enable_cors_support: Whether pages of other sites may ask over REST.
         bind_address: Address to listen on. TF Serving listens everywhere; this server only on
             this machine unless told otherwise, because it asks nobody for a password.
         file_system_poll_wait_seconds: Time between two looks for versions; 0 looks once.
@@ -38,15 +42,22 @@ class ServerOptions:
         token_file: A file with a token that callers must show; none: everybody may ask.
         model_config_file_poll_wait_seconds: Time between two looks at the config file; 0: one look.
         allow_version_labels_for_unavailable_models: A new label may come before its version.
+        force_allow_any_version_labels_for_unavailable_models: So may one that names another now.
+        max_num_load_retries: How often a version that failed, and has not changed since, is tried
+            again; None: without end (TF Serving: 5).
+        load_retry_interval_micros: Time between two tries; None: a growing while (TF Serving: a
+            minute).
         log_format: `text`, or `json`: every line an object, and a line for every request.
         saved_model_tags: Comma-separated tags of the graph to load.
         enable_model_warmup: Make the requests that a version brings along, or call each signature
             once, before it takes others.
+        num_request_iterations_for_warmup: How often to make each of those requests; 0 is once.
         tensorflow_session_parallelism: Both of the next two, where they are not given.
         tensorflow_intra_op_parallelism: Threads that share one operation; 0 is one, and requests
             are computed side by side instead (TF Serving: every core).
         tensorflow_inter_op_parallelism: Operations of one request that run at once; 0 is one.
         per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
+        optional_rest: Where the REST port cannot be had, serve without REST instead of not at all.
         free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
         ineffective: Flags that were given, are known to TF Serving, and do nothing here.
     """
@@ -56,6 +67,8 @@ class ServerOptions:
     model_config_file: str = ""
     port: int = 8500
     rest_api_port: int = 8501
+    grpc_socket_path: str = ""
+    rest_api_enable_cors_support: bool = False
     bind_address: str = "127.0.0.1"
     file_system_poll_wait_seconds: float = 1
     rest_api_timeout_in_ms: int = 30000
@@ -71,13 +84,18 @@ class ServerOptions:
     token_file: str = ""
     model_config_file_poll_wait_seconds: float = 0
     allow_version_labels_for_unavailable_models: bool = False
+    force_allow_any_version_labels_for_unavailable_models: bool = False
+    max_num_load_retries: int | None = None
+    load_retry_interval_micros: int | None = None
     log_format: str = "text"
     saved_model_tags: str = "serve"
     enable_model_warmup: bool = True
+    num_request_iterations_for_warmup: int = 0
     tensorflow_session_parallelism: int = 0
     tensorflow_intra_op_parallelism: int = 0
     tensorflow_inter_op_parallelism: int = 0
     per_process_gpu_memory_fraction: float = 0.0
+    optional_rest: bool = False
     free_rest_port: bool = False
     ineffective: tuple[str, ...] = ()
 
@@ -95,10 +113,11 @@ class ServerOptions:
         for name in ("max_message_bytes", "rest_api_max_connections"):
             if getattr(self, name) < 1:
                 raise ServingError(f"--{name} must be at least 1. Received: {getattr(self, name)}.")
-        if self.max_input_bytes < 0:
-            raise ServingError(
-                f"--max_input_bytes must not be negative. Received: {self.max_input_bytes}."
-            )
+        for name in ("max_input_bytes", "max_num_load_retries"):
+            if (getattr(self, name) or 0) < 0:
+                raise ServingError(
+                    f"--{name} must not be negative. Received: {getattr(self, name)}."
+                )
         if self.batching_parameters_file and not self.enable_batching:
             raise ServingError(
                 "--batching_parameters_file is set without setting --enable_batching to true."
@@ -149,11 +168,13 @@ def is_loopback(address: str) -> bool:
         return address == "localhost"
 
 
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
 def boolean(text: str) -> bool:
     """Reads true/false, 1/0, yes/no as TF Serving does; argparse shows the error."""
-    known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
     try:
-        return known[text.lower()]
+        return _BOOLEANS[text.lower()]
     except KeyError:
         raise argparse.ArgumentTypeError(
             f"expected true or false, received {text!r} (write --flag=true)"
@@ -163,7 +184,9 @@ def boolean(text: str) -> bool:
 # Flag, type, help. Defaults come from ServerOptions.
 _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("port", int, "gRPC port (default 8500; 0: a free one)"),
-    ("rest_api_port", int, "REST port (default 8501; 0: no REST API)"),
+    ("rest_api_port", int, "REST port (default 8501 where it is free; 0: no REST API)"),
+    ("grpc_socket_path", str, "UNIX socket to listen on for gRPC too"),
+    ("rest_api_enable_cors_support", boolean, "let pages of other sites ask (default false)"),
     ("bind_address", str, "address to listen on (default 127.0.0.1; 0.0.0.0: every network)"),
     ("model_name", str, "name that clients ask for (default: the run's, or 'default')"),
     ("model_base_path", str, "folder that holds the versions, each in a folder named by a number"),
@@ -186,9 +209,17 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
         boolean,
         "take labels of versions that are still to come (default false)",
     ),
+    (
+        "force_allow_any_version_labels_for_unavailable_models",
+        boolean,
+        "let labels that are in use go over to such versions, too (default false)",
+    ),
+    ("max_num_load_retries", int, "how often a failed version is tried again (default: no end)"),
+    ("load_retry_interval_micros", int, "time between such tries (default: a growing while)"),
     ("log_format", str, "text, or json: JSON lines, one for every request too (default text)"),
     ("saved_model_tags", str, "tags of the graph to load (default serve)"),
     ("enable_model_warmup", boolean, "warm a version up before it serves (default true)"),
+    ("num_request_iterations_for_warmup", int, "how often to make each of its requests then"),
     ("tensorflow_session_parallelism", int, "both of the next two"),
     ("tensorflow_intra_op_parallelism", int, "threads of one operation (default 1)"),
     ("tensorflow_inter_op_parallelism", int, "operations of a request at once (default 1)"),
@@ -198,12 +229,8 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
 # Known to tensorflow_model_server, so that a script that gives them still starts.
 _INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("rest_api_num_threads", int),
-    ("rest_api_enable_cors_support", boolean),
-    ("grpc_socket_path", str),
     ("num_load_threads", int),
     ("num_unload_threads", int),
-    ("max_num_load_retries", int),
-    ("load_retry_interval_micros", int),
     ("flush_filesystem_caches", boolean),
     ("tensorflow_session_config_file", str),
     ("platform_config_file", str),
@@ -218,8 +245,6 @@ _INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("mixed_precision", str),
     ("skip_initialize_tpu", boolean),
     ("enable_serialization_as_tensor_content", boolean),
-    ("num_request_iterations_for_warmup", int),
-    ("force_allow_any_version_labels_for_unavailable_models", boolean),
     ("enable_per_model_batching_parameters", boolean),
 )
 
@@ -235,8 +260,9 @@ _GRANTED: tuple[tuple[str, Callable[[str], Any]], ...] = (
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds TF Serving's flags to a parser, with underscores or dashes.
 
-    `--flag=value` and `--flag value` both work; a boolean may stand alone (`--enable_batching`).
-    Flags that are not given stay out of the way: their value is None.
+    `--flag=value` and `--flag value` both work; a boolean may stand alone (`--enable_batching`),
+    also before a word that is no boolean. Flags that are not given stay out of the way: their
+    value is None.
     """
     group = parser.add_argument_group("server (TF Serving's flags)")
     for name, kind, text in _EFFECTIVE:
@@ -245,15 +271,53 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
         _add(group, name, kind, argparse.SUPPRESS)
     for name in _REFUSED:
         _add(group, name, boolean, argparse.SUPPRESS)
+    group.add_argument("--version", action=_TellVersion, nargs=0, help="tell the version and end")
+    _let_booleans_stand_alone(parser)
+
+
+def _let_booleans_stand_alone(parser: argparse.ArgumentParser) -> None:
+    # To argparse, whatever follows such a flag is its value, even a name that stands for itself.
+    kinds = (*((name, kind) for name, kind, _ in _EFFECTIVE), *_INEFFECTIVE, *_GRANTED)
+    names = [*_REFUSED, *(name for name, kind in kinds if kind is boolean)]
+    flags = {spelling for name in names for spelling in _spellings(name)}
+    parse = parser.parse_known_args
+
+    def parse_known_args(args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        given = sys.argv[1:] if args is None else args
+        return parse(_spelled_out(list(given), flags), namespace)
+
+    parser.parse_known_args = parse_known_args  # type: ignore[method-assign, assignment]
+
+
+def _spelled_out(args: list[str], flags: set[str]) -> list[str]:
+    """`["--enable_batching", "NAME"]` to `["--enable_batching=true", "NAME"]`."""
+    return [
+        f"{word}=true" if word in flags and follower.lower() not in _BOOLEANS else word
+        for word, follower in zip(args, [*args[1:], ""])
+    ]
+
+
+class _TellVersion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        known = []
+        for package in ("pairloom", "tensorflow"):
+            try:
+                known.append(f"{package} {importlib.metadata.version(package)}")
+            except importlib.metadata.PackageNotFoundError:
+                known.append(f"{package} (unknown version)")
+        print(", ".join(known))
+        parser.exit()
+
+
+def _spellings(name: str) -> Iterable[str]:
+    return dict.fromkeys([f"--{name}", "--" + name.replace("_", "-")])
 
 
 def _add(group: argparse._ArgumentGroup, name: str, kind: Callable[[str], Any], text: str) -> None:
-    spellings = dict.fromkeys([f"--{name}", "--" + name.replace("_", "-")])
-    optional: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
+    alone: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
     metavar = "BOOL" if kind is boolean else "TEXT" if kind is str else "N"
-    group.add_argument(
-        *spellings, dest=name, type=kind, default=None, help=text, metavar=metavar, **optional
-    )
+    usual: dict[str, Any] = {"dest": name, "type": kind, "help": text, "metavar": metavar}
+    group.add_argument(*_spellings(name), default=None, **usual, **alone)
 
 
 def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> ServerOptions:
@@ -277,7 +341,12 @@ def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> Se
             )
     given = {name: getattr(arguments, name, None) for name, *_ in _EFFECTIVE}
     values = defaults | {name: value for name, value in given.items() if value is not None}
+    # TF Serving has no REST unless it is asked for: whoever did not ask must not fail for it.
+    if "rest_api_port" not in values:
+        values["optional_rest"] = True
+        if values.get("port") == ServerOptions.rest_api_port:
+            values["rest_api_port"] = 0
     ineffective = tuple(
-        name for name, _ in _INEFFECTIVE if getattr(arguments, name, None) not in (None, False)
+        name for name, _ in _INEFFECTIVE if getattr(arguments, name, None) is not None
     )
     return ServerOptions(**values, ineffective=ineffective)

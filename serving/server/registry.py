@@ -9,11 +9,17 @@ from pathlib import Path
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
-from pairloom.serving.server.labels import Labels
+from pairloom.serving.server.labels import Labels, MayWait
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import AnswerSettings, Servable, State, VersionRecord
+from pairloom.serving.server.servable import (
+    AnswerSettings,
+    Retries,
+    Servable,
+    State,
+    VersionRecord,
+)
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
@@ -49,10 +55,12 @@ class Registry:
         models: What to serve.
         load: Folder to loaded model.
         quiet_seconds: A folder is loaded once nothing in it changed for so long.
-        warm: Whether to call a new version's signatures before it takes requests.
+        warm: How often to make the requests that a new version brings along before it takes others,
+            or whether to call the signatures of one that brings none; 0: not at all.
         announce: Called with a model's name and its available versions when they change.
         answers: How versions answer.
         stopping: Once it is set, polls look at no further model.
+        retries: When a version that failed is tried again.
     """
 
     def __init__(
@@ -60,10 +68,11 @@ class Registry:
         models: Sequence[ConfiguredModel],
         load: Callable[[Path], LoadedModel] = LoadedModel,
         quiet_seconds: float = 1.0,
-        warm: bool = True,
+        warm: int = 1,
         announce: Callable[[str, list[int]], None] = lambda name, versions: None,
         answers: AnswerSettings | None = None,
         stopping: threading.Event | None = None,
+        retries: Retries | None = None,
     ):
         self.models = {model.name: model for model in models}
         self.labels = Labels(models)
@@ -72,12 +81,15 @@ class Registry:
         self._load = load
         self._quiet = quiet_seconds
         self._warm = warm
+        self._retries = retries or Retries()
         self._lock = threading.Lock()  # Guards the records; held only for moments.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
         # Of models with labels to come: versions that stay for those they have.
         self._kept: dict[str, set[int]] = {}
         self._folders = VersionFolders()
+        # Model to what its last poll failed with.
+        self._troubled: dict[str, str] = {}
         self._unloaded = False
         self._cold: list[tuple[str, int, list[str]]] = []
         self._announce = announce
@@ -92,7 +104,7 @@ class Registry:
         with self._polling:
             self._warm_the_rest()
             waiting = [
-                self._poll_model(model)
+                self._poll_guarded(model)
                 for model in self.models.values()
                 if not self._stopping.is_set()
             ]
@@ -126,12 +138,12 @@ class Registry:
                 if self._announced.pop(name, None):
                     self._announce(name, [])
 
-    def relabel(self, model: ConfiguredModel, may_wait: bool) -> bool:
+    def relabel(self, model: ConfiguredModel, may_wait: MayWait) -> bool:
         """Gives a model its labels.
 
         Args:
             model: With its new labels.
-            may_wait: Whether a new label may name a version that is not served.
+            may_wait: Which labels may name a version that is not served.
 
         Returns:
             Whether versions are left that only the labels before named; the next poll unloads them.
@@ -256,6 +268,18 @@ class Registry:
         kept = self._kept.get(name, set())
         return [version for version in self._available(name) if version not in kept]
 
+    def _poll_guarded(self, model: ConfiguredModel) -> bool:
+        """Polls one model, which must not keep those behind it from being polled."""
+        try:
+            waiting = self._poll_model(model)
+            self._troubled.pop(model.name, None)
+            return waiting
+        except Exception as error:
+            if self._troubled.get(model.name) != str(error):
+                self._troubled[model.name] = str(error)
+                logger.exception("Looking for versions of %s failed; trying again.", model.name)
+            return False
+
     def _poll_model(self, model: ConfiguredModel) -> bool:
         folders = self._folders.of(model)
         if folders is None:
@@ -297,7 +321,7 @@ class Registry:
             model = self._load(folder)
             metrics.loaded(name, version, str(folder), True, time.monotonic() - started)
             urgent = self._quiet > 0 and not self.available(name)
-            cold = warm_first(model, folder, urgent) if self._warm else []
+            cold = warm_first(model, folder, urgent, self._warm) if self._warm else []
         except Exception as error:  # A broken model may raise anything.
             if model is None:
                 metrics.loaded(name, version, str(folder), False, time.monotonic() - started)
@@ -330,7 +354,7 @@ class Registry:
 
     def _failed(self, name, version, record: VersionRecord, look, error: Exception) -> None:
         with self._lock:
-            first = record.fail(look, error, max(self._quiet, 1.0))
+            first = record.fail(look, error, self._retries)
         if first:
             others = self.available(name)
             goes_on = f"version {others[0]} goes on serving" if others else "nothing is served"

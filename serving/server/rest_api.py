@@ -88,7 +88,8 @@ def error_answer(error: RequestError) -> Answer:
     """An error as TF Serving writes it: `{"error": "..."}`."""
     body = json.dumps({"error": error.message}, ensure_ascii=False, indent=1)
     status = 413 if isinstance(error, TooLarge) else _HTTP.get(error.code, 500)
-    return Answer(status, body.encode("utf-8", "replace"))
+    headers = (("WWW-Authenticate", "Bearer"),) if error.code is Code.UNAUTHENTICATED else ()
+    return Answer(status, body.encode("utf-8", "replace"), headers=headers)
 
 
 class RestApi:
@@ -101,6 +102,7 @@ class RestApi:
         metrics_path: Where the metrics are; empty: nowhere.
         token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
+        cors: Whether pages of other sites may ask what is under `/v1/`.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class RestApi:
         metrics_path: str = "",
         token: Token | None = None,
         page: "Page | None" = None,
+        cors: bool = False,
     ):
         self._registry = registry
         self._timeout = timeout
@@ -118,6 +121,7 @@ class RestApi:
         self._metrics_path = metrics_path
         self._token = token
         self._page = page
+        self._cors = _cors(bool(token)) if cors else ()
 
     def handle(
         self,
@@ -130,18 +134,34 @@ class RestApi:
         """Answers one request; errors come back as answers, never as exceptions of ours.
 
         Args:
-            method: `GET` or `POST`.
+            method: `GET` or `POST`; `HEAD` is `GET`, without the body for whoever sends it.
             path: The URL's path.
             read: Reads the body, or raises `RequestError`; not called for who may not ask.
             headers: By name; the names' case must not matter.
             active: Says whether the client is still there.
         """
+        if not (self._cors and _is_api(path)):
+            return self._answer(method, path, read, headers, active)
+        if method == "OPTIONS":
+            # So a browser finds out whether it may ask; it shows no token yet.
+            return Answer(200, b"", headers=self._cors)
+        answer = self._answer(method, path, read, headers, active)
+        return dataclasses.replace(answer, headers=(*answer.headers, *self._cors))
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        read: Callable[[], bytes],
+        headers: Mapping[str, str] | Message,
+        active: Callable[[], bool],
+    ) -> Answer:
         call = Call(active=active, id=request_id(headers.get("X-Request-Id")))
         shown = headers.get("Authorization")
         try:
             if self._page is not None and self._page.is_open(path) and method in ("GET", "HEAD"):
                 return self._page.handle(method, path)
-            if method == "GET" and self._is_metrics(path) and self._may_ask(shown):
+            if method in ("GET", "HEAD") and self._is_metrics(path) and self._may_ask(shown):
                 read()
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             match = _match(method, path)
@@ -153,7 +173,8 @@ class RestApi:
                 call.arrived(self._timeout)
                 return self._handle(method, path, match, body, call)
         except RequestError as error:
-            return dataclasses.replace(error_answer(error), headers=_mark(call))
+            answer = error_answer(error)
+            return dataclasses.replace(answer, headers=(*answer.headers, *_mark(call)))
 
     def _is_metrics(self, path: str) -> bool:
         return bool(self._metrics_path) and path == self._metrics_path
@@ -176,7 +197,7 @@ class RestApi:
     def _handle(
         self, method: str, path: str, match: re.Match[str] | None, body: bytes, call: Call
     ) -> Answer:
-        if not path.lower().startswith("/v1/"):
+        if not _is_api(path):
             if self._page is not None:
                 return self._page.handle(method, path)
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
@@ -238,12 +259,25 @@ class RestApi:
         )
 
 
+def _is_api(path: str) -> bool:
+    return path.lower().startswith("/v1/")
+
+
+def _cors(with_token: bool) -> tuple[tuple[str, str], ...]:
+    """TF Serving's headers; it has no token, which a page could not send without being allowed."""
+    return (
+        ("Access-Control-Allow-Origin", "*"),
+        ("Access-Control-Allow-Methods", "POST, GET"),
+        ("Access-Control-Allow-Headers", "Content-Type" + ", Authorization" * with_token),
+    )
+
+
 def _mark(call: Call) -> tuple[tuple[str, str], ...]:
     return (("X-Request-Id", call.id),)
 
 
 def _match(method: str, path: str) -> re.Match[str] | None:
-    pattern = {"POST": _PREDICTION, "GET": _INFORMATION}.get(method)
+    pattern = {"POST": _PREDICTION, "GET": _INFORMATION, "HEAD": _INFORMATION}.get(method)
     return pattern.fullmatch(path) if pattern else None
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.metrics import Metrics
+from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.saved_model import Arrays, LoadedModel
 from pairloom.serving.server.version_folders import Footprint
 
@@ -186,6 +188,37 @@ def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:
     return answer.result()
 
 
+@dataclasses.dataclass(frozen=True)
+class Retries:
+    """When a version that failed, and whose folder has not changed since, is tried again.
+
+    Args:
+        seconds: Until the first retry.
+        most: How many there are; None: no end of them.
+        grow: Whether each waits twice as long as the one before, up to a minute.
+    """
+
+    seconds: float = 1.0
+    most: int | None = None
+    grow: bool = True
+
+    @classmethod
+    def of(cls, options: ServerOptions) -> "Retries":
+        """As the flags say; an interval that is given stays the same."""
+        micros = options.load_retry_interval_micros
+        if micros is None:
+            return cls(most=options.max_num_load_retries)
+        return cls(max(0, micros) / 1e6, options.max_num_load_retries, grow=False)
+
+    def wait(self, failures: int) -> float:
+        """Seconds from the last of so many failures in a row to the next try."""
+        if self.most is not None and failures > self.most:
+            return math.inf
+        if not self.grow:
+            return self.seconds
+        return min(_LONGEST_RETRY_WAIT, self.seconds * 2 ** min(failures - 1, 10))
+
+
 @dataclasses.dataclass
 class VersionRecord:
     """What is known of one version: its state, its last error, and when to try again.
@@ -212,13 +245,13 @@ class VersionRecord:
     failures: int = 0
     retry_at: float = 0.0
 
-    def fail(self, look: Footprint, error: Exception, wait: float) -> bool:
-        """Notes a load that failed; the next attempt comes after a growing while.
+    def fail(self, look: Footprint, error: Exception, retries: Retries) -> bool:
+        """Notes a load that failed.
 
         Args:
             look: The folder as it was.
             error: What went wrong.
-            wait: Seconds until the second attempt.
+            retries: When the next attempt comes.
 
         Returns:
             Whether it is the first failure of this folder.
@@ -226,8 +259,7 @@ class VersionRecord:
         first = self.tried != look
         self.failures = 1 if first else self.failures + 1
         self.tried = look
-        wait = min(_LONGEST_RETRY_WAIT, wait * 2 ** min(self.failures - 1, 10))
-        self.retry_at = time.monotonic() + wait
+        self.retry_at = time.monotonic() + retries.wait(self.failures)
         number = getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN)
         message = str(getattr(error, "message", None) or error or type(error).__name__)
         self.state = State.AVAILABLE if self.servable is not None else State.END

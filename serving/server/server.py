@@ -21,7 +21,8 @@ from pairloom.serving.server.config_files import (
     read_monitoring,
     read_tls,
 )
-from pairloom.serving.server.errors import ServingError, invalid
+from pairloom.serving.server.errors import PortInUse, ServingError, invalid
+from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
@@ -144,7 +145,7 @@ class ModelServer:
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
-        from pairloom.serving.server.servable import AnswerSettings
+        from pairloom.serving.server.servable import AnswerSettings, Retries
         from pairloom.serving.server.streams import Streams
 
         options = self.options
@@ -165,12 +166,13 @@ class ModelServer:
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
-            warm=options.enable_model_warmup,
+            warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
             answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, pool),
             stopping=self._stopping,
+            retries=Retries.of(options),
         )
-        self._configurer = Configurer(registry, options.allow_version_labels_for_unavailable_models)
+        self._configurer = Configurer(registry, MayWait.of(options))
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
@@ -179,6 +181,7 @@ class ModelServer:
         registry.poll()
         if self._stopping.is_set():
             return
+        self._configurer.check_labels()
         self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
@@ -189,8 +192,14 @@ class ModelServer:
                 checked.metrics_path,
                 checked.token,
                 Page(registry, self._scores_of),
+                options.rest_api_enable_cors_support,
             )
-            self._rest = start_rest(api, options)
+            try:
+                self._rest = start_rest(api, options)
+            except PortInUse as error:
+                if not options.optional_rest:
+                    raise
+                logger.warning("%s Serving without REST; --rest_api_port=0 wants none.", error)
         self._port = self._grpc.port
         self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
         self._grpc.start()
@@ -240,6 +249,11 @@ class ModelServer:
     def _reload(self, config: Any, seconds: float | None) -> None:
         """Serves what a `ModelServerConfig` message asks for."""
         assert self._configurer is not None
+        if config.WhichOneof("config") != "model_config_list":
+            raise invalid(
+                "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
+                "ModelConfigList is currently supported"
+            )
         try:
             models = models_of(config, "The request")
         except ServingError as error:
@@ -257,6 +271,8 @@ class ModelServer:
             return
         numbers = ", ".join(map(str, versions))
         where = f"grpc {host_port(self.options.bind_address, self._port)}"
+        if self.options.grpc_socket_path:
+            where += f" and unix:{self.options.grpc_socket_path}"
         if self.rest_port:
             where += f", rest http://{host_port(self.options.bind_address, self.rest_port)}"
         logger.info(

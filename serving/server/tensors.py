@@ -23,6 +23,13 @@ _FIELDS = {
     types_pb2.DT_HALF: (np.float16, "half_val"),
     types_pb2.DT_STRING: (np.object_, "string_val"),
 }
+# What TensorFlow itself reads, since NumPy has no such type or no such field:
+# dtype: (bytes of an element, the proto's field of values, how many of them make an element).
+_BY_TENSORFLOW = {
+    types_pb2.DT_BFLOAT16: (2, "half_val", 1),
+    types_pb2.DT_COMPLEX64: (8, "scomplex_val", 2),
+    types_pb2.DT_COMPLEX128: (16, "dcomplex_val", 2),
+}
 _DTYPES = {np.dtype(kind): dtype for dtype, (kind, _) in _FIELDS.items()}
 
 # A proto of a few bytes may state any shape, and the arrays of a request must not eat the machine:
@@ -71,6 +78,8 @@ def array_from_proto(proto: tensor_pb2.TensorProto) -> np.ndarray:
 
 def _read(proto: tensor_pb2.TensorProto, room: float = math.inf) -> tuple[np.ndarray, int]:
     """The tensor, and how many of its bytes the proto states and does not bring."""
+    if proto.dtype in _BY_TENSORFLOW:
+        return _by_tensorflow(proto, room)
     kind, field = _kind_and_field(proto)
     shape = _shape(proto)
     size = math.prod(shape)
@@ -80,7 +89,7 @@ def _read(proto: tensor_pb2.TensorProto, room: float = math.inf) -> tuple[np.nda
     count = len(values)
     filled = _filled_bytes(size - count, kind, values) if count < size else 0
     if filled > room:
-        raise ValueError(f"to fill the shape {list(shape)} up takes over {MAX_FILLED_BYTES} bytes")
+        raise _too_much(shape)
     if kind is np.object_:
         # Not by np.full, which cuts zeros off the end of a text and makes a copy for each element.
         array = np.empty(size, np.object_)
@@ -97,6 +106,25 @@ def _read(proto: tensor_pb2.TensorProto, room: float = math.inf) -> tuple[np.nda
     array = np.full(size, bits[-1] if count else 0, kind)
     array[: min(count, size)] = bits[:size]
     return array.reshape(shape), filled
+
+
+def _by_tensorflow(proto: tensor_pb2.TensorProto, room: float) -> tuple[np.ndarray, int]:
+    import tensorflow as tf
+
+    shape = _shape(proto)
+    itemsize, field, parts = _BY_TENSORFLOW[proto.dtype]
+    missing = math.prod(shape) - len(getattr(proto, field)) // parts
+    filled = 0 if proto.tensor_content else max(0, missing) * itemsize
+    if filled > room:
+        raise _too_much(shape)
+    try:
+        return tf.make_ndarray(proto), filled
+    except (OverflowError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _too_much(shape: tuple[int, ...]) -> ValueError:
+    return ValueError(f"to fill the shape {list(shape)} up takes over {MAX_FILLED_BYTES} bytes")
 
 
 def _kind_and_field(proto: tensor_pb2.TensorProto) -> tuple[Any, str]:

@@ -39,8 +39,13 @@ class VersionFolders:
         """As `versions_on_disk`; None if the base path cannot be listed."""
         try:
             folders = versions_on_disk(model.base_path)
-        except OSError as error:
-            self._say_once(model.name, f"Could not find base path {model.base_path}: {error}.")
+        except (OSError, ValueError) as error:
+            # A ValueError is of a path that no file system could have.
+            self._say_once(
+                model.name,
+                f"Could not find base path {model.base_path} of model {model.name}: {error}; "
+                "waiting.",
+            )
             return None
         if folders:
             self._said.pop(model.name, None)

@@ -32,11 +32,12 @@ _NOT_FOR_CLIENTS = ("evaluate", "length_bucket")
 _METHODS = {"classify_log": CLASSIFY, "regress_log": REGRESS}
 
 
-def warm_first(model: LoadedModel, folder: Path, urgent: bool) -> list[str]:
+def warm_first(model: LoadedModel, folder: Path, urgent: bool, times: int = 1) -> list[str]:
     """Warms what must be warm before a version takes requests.
 
-    Requests that the version brings along are all made. For one that brings none, every client's
-    signature is called, or where it is `urgent`, because no other version serves, the default one.
+    Requests that the version brings along are all made, each so many times. For one that brings
+    none, every client's signature is called, or where it is `urgent`, because no other version
+    serves, the default one.
 
     Returns:
         The signatures that can wait.
@@ -44,7 +45,7 @@ def warm_first(model: LoadedModel, folder: Path, urgent: bool) -> list[str]:
     Raises:
         RequestError: The version is broken.
     """
-    if replay(model, folder) is not None:
+    if replay(model, folder, times) is not None:
         return []
     signatures = client_signatures(model)
     first = 1 if urgent else len(signatures)
@@ -87,14 +88,16 @@ def warm_up(model: LoadedModel, signatures: Iterable[str]) -> list[str]:
     return answered
 
 
-def replay(model: LoadedModel, folder: Path) -> int | None:
+def replay(model: LoadedModel, folder: Path, times: int = 1) -> int | None:
     """Calls the model with the requests that its folder brings, as TF Serving does.
+
+    Each is made so many times.
 
     Unlike the blank calls of `warm_up`, these are the model's own: one that fails, or a file that
     cannot be read, means that the version is broken.
 
     Returns:
-        How many requests were made; None where the folder brings none.
+        How many requests there are; None where the folder brings none.
 
     Raises:
         RequestError: With TF Serving's status and message.
@@ -110,7 +113,8 @@ def replay(model: LoadedModel, folder: Path) -> int | None:
                 raise invalid(
                     f"Number of warmup records exceeds the maximum ({MOST_REQUESTS}) at {path}"
                 )
-            _call(model, log)
+            for _ in range(times):
+                _call(model, log)
     except DecodeError:
         raise invalid(f"Failed to parse warmup record {count + 1} from {path}") from None
     except tf.errors.DataLossError as error:

@@ -101,7 +101,7 @@ def test_a_port_in_use_is_told_in_a_sentence(pushed, pairloom):
 
 
 def test_a_base_path_that_is_not_there_is_named(pairloom):
-    code, _, err = pairloom("serve", "--model_base_path", "nowhere", "--port", "0")
+    code, _, err = pairloom("serve", "--model_base_path", "nowhere/m", "--port", "0")
     assert code == 1
     assert "nowhere" in err
     assert "Traceback" not in err

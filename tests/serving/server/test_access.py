@@ -58,6 +58,7 @@ def test_rest_wants_the_token(guarded, path):
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(url, timeout=10)
     assert caught.value.code == 401
+    assert caught.value.headers["WWW-Authenticate"] == "Bearer"
     assert "Authorization: Bearer" in json.loads(caught.value.read())["error"]
 
 

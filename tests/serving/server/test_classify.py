@@ -158,11 +158,27 @@ def test_rest(server):
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({}, "'examples' is expected"),
-        ({"examples": []}, "'examples' is expected"),
-        ({"examples": [3]}, "must be JSON object"),
-        ({"examples": [{"x": [1.0, "a"]}]}, "a mixed list"),
-        ({"examples": 5}, "'examples' is expected"),
+        (
+            {"x": 1},
+            "JSON Value: {\"x\": 1} When method is classify, key 'examples' is expected and was "
+            "not found",
+        ),
+        ({"examples": []}, "'examples' value is an empty array"),
+        ({"examples": 5}, "Expecting 'examples' value to be an list/array"),
+        ({"examples": [3]}, "Example must be JSON object but got JSON Number"),
+        ({"examples": [None]}, "Example must be JSON object but got JSON Null"),
+        ({"context": True}, "Example must be JSON object but got JSON True"),
+        ({"examples": [{"x": None}]}, "Feature: x has element with unexpected JSON type: Null"),
+        ({"examples": [{"x": [[1]]}]}, "Feature: x has element with unexpected JSON type: Array"),
+        ({"examples": [{"x": {"b": 1}}]}, "has element with unexpected JSON type: Object"),
+        (
+            {"examples": [{"x": [1.0, "a"]}]},
+            "Unexpected element type in feature: x expecting type: float",
+        ),
+        ({"examples": [{"x": [True, 1, 2.5]}]}, "in feature: x expecting type: int64"),
+        ({"examples": [{"x": [{"b64": ""}, 1]}]}, "in feature: x expecting type: bytes"),
+        ({"examples": [{"x": 2**63}]}, "Feature: x has uint64 element. Only int64 is supported."),
+        ({"examples": [{"x": 10**400}]}, "without loss"),
         ({"examples": [{"x": "\ud800"}]}, "surrogate"),
         ({"examples": [{"\ud800": 1.0}]}, "name must be UTF-8"),
         (b'{"examples": [{"\xff": 1.0}]}', "name must be UTF-8"),

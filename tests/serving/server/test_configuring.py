@@ -6,7 +6,8 @@ import time
 import pytest
 
 from pairloom.serving.server.configuring import ConfigFile, Configurer
-from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.errors import Code, RequestError, ServingError
+from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
 
@@ -29,7 +30,7 @@ def model(tmp_path):
     return make
 
 
-def started(*models, load=lambda folder: Model(), may_wait=False, **settings):
+def started(*models, load=lambda folder: Model(), may_wait=MayWait.NONE, **settings):
     settings = {"quiet_seconds": 0, "warm": False} | settings
     registry = Registry(models, load, **settings)
     registry.poll()
@@ -77,6 +78,39 @@ def test_a_label_that_is_refused_still_answers_as_before(model, labels):
     configurer.configure([model("m", 2, stable=2)])
     assert labelled(registry) == 2
     assert registry.available("m") == [2]
+
+
+@pytest.mark.parametrize(
+    ("may_wait", "labels", "taken"),
+    [
+        (MayWait.NONE, {"stable": 2, "new": 9}, False),
+        (MayWait.NEW, {"stable": 2, "new": 9}, True),
+        (MayWait.NEW, {"stable": 9}, False),
+        (MayWait.ANY, {"stable": 9}, True),
+    ],
+)
+def test_flags_say_which_labels_may_come_before_their_version(model, may_wait, labels, taken):
+    registry, configurer = started(model("m", 1, 2, stable=1), may_wait=may_wait)
+    try:
+        configurer.configure([model("m", 1, 2, **labels)])
+    except RequestError:
+        assert not taken
+    assert registry.labels.of("m") == (labels if taken else {"stable": 1})
+
+
+def test_the_first_configuration_s_labels_are_checked_too(model):
+    started(model("m", 1, stable=1))[1].check_labels()
+    started(model("m", 1, stable=9), may_wait=MayWait.NEW)[1].check_labels()
+    with pytest.raises(ServingError, match="version 9 of model m.*--allow_version_labels_for_un"):
+        started(model("m", 1, stable=9))[1].check_labels()
+
+
+def test_a_label_s_version_that_is_still_written_is_waited_for_at_the_start(model):
+    wanted = model("m", 1, stable=1)
+    registry, configurer = started(wanted, quiet_seconds=0.5)
+    assert registry.available("m") == []
+    configurer.check_labels()
+    assert labelled(registry) == 1
 
 
 def test_a_deleted_version_goes_even_if_a_refused_label_keeps_it(model, tmp_path):

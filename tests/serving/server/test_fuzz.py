@@ -3,6 +3,7 @@
 import http.client
 import json
 import logging
+import shutil
 import socket
 import time
 
@@ -12,11 +13,21 @@ import pytest
 import tensorflow as tf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
+from tensorflow_serving.apis import (
+    classification_pb2,
+    get_model_metadata_pb2,
+    get_model_status_pb2,
+    inference_pb2,
+    model_management_pb2,
+    predict_pb2,
+    prediction_service_pb2_grpc,
+    regression_pb2,
+)
 
 from pairloom.serving import Client
 from pairloom.serving.client import BadRequest
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
+from pairloom.serving.server import ModelServer, ServerOptions
 from pairloom.serving.server.servable import LONGEST_TEXT
 
 METHOD = "/tensorflow.serving.PredictionService/Predict"
@@ -109,24 +120,95 @@ def _usual_request() -> bytes:
     return request.SerializeToString()
 
 
+def _usual(kind, base_path):
+    """A request of a kind, right in every respect."""
+    request = kind()
+    if kind is predict_pb2.PredictRequest:
+        return predict_pb2.PredictRequest.FromString(_usual_request())
+    if kind is model_management_pb2.ReloadConfigRequest:
+        model = request.config.model_config_list.config.add(name="tiny", base_path=str(base_path))
+        model.model_platform = "tensorflow"
+        return request
+    if kind is inference_pb2.MultiInferenceRequest:
+        task = request.tasks.add(method_name="tensorflow/serving/classify")
+        task.model_spec.name, task.model_spec.signature_name = "tiny", "evaluate"
+    else:
+        request.model_spec.name = "tiny"
+    if kind is get_model_metadata_pb2.GetModelMetadataRequest:
+        request.metadata_field.append("signature_def")
+    if hasattr(request, "input"):
+        example = request.input.example_list.examples.add()
+        example.features.feature["source"].bytes_list.value.append(b"hi")
+    return request
+
+
+REQUESTS = {
+    "PredictionService/Predict": predict_pb2.PredictRequest,
+    "PredictionService/GetModelMetadata": get_model_metadata_pb2.GetModelMetadataRequest,
+    "PredictionService/Classify": classification_pb2.ClassificationRequest,
+    "PredictionService/Regress": regression_pb2.RegressionRequest,
+    "PredictionService/MultiInference": inference_pb2.MultiInferenceRequest,
+    "ModelService/GetModelStatus": get_model_status_pb2.GetModelStatusRequest,
+    "ModelService/HandleReloadConfigRequest": model_management_pb2.ReloadConfigRequest,
+}
+RELOAD = "ModelService/HandleReloadConfigRequest"
+
+
+@pytest.fixture(scope="module", params=["alone", "batched"])
+def own_channel(request, saved_model, tmp_path_factory):
+    """A server of its own, since reloads change what it serves; with its folder of versions."""
+    base = tmp_path_factory.mktemp("fuzzed") / "tiny"
+    shutil.copytree(saved_model, base / "1")
+    options = ServerOptions(
+        model_base_path=str(base),
+        model_name="tiny",
+        port=0,
+        rest_api_port=0,
+        enable_batching=request.param == "batched",
+    )
+    with (
+        ModelServer(options) as server,
+        grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel,
+    ):
+        yield channel, base
+
+
+@pytest.fixture
+def restored(own_channel):
+    """Restores the config after a test, and looks whether the server still answers."""
+    yield own_channel
+    channel, base = own_channel
+    config = _usual(REQUESTS[RELOAD], base).SerializeToString()
+    assert outcome(channel.unary_unary(f"/tensorflow.serving.{RELOAD}"), config) == (
+        grpc.StatusCode.OK
+    )
+    assert outcome(channel.unary_unary(METHOD), _usual_request()) == grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("method", REQUESTS)
 @given(
     changes=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 255)), max_size=6),
-    cut=st.integers(0, 60),
-    more=st.binary(max_size=10),
+    cut=st.just(0) | st.integers(0, 60),
+    more=st.just(b"") | st.binary(max_size=10),
 )
-@FUZZ
-def test_any_bytes(channel, changes, cut, more):
-    raw = bytearray(_usual_request())
+@settings(FUZZ, max_examples=100)
+def test_any_bytes(restored, method, changes, cut, more):
+    channel, base = restored
+    kind = REQUESTS[method]
+    raw = bytearray(_usual(kind, base).SerializeToString())
     for place, value in changes:
         raw[place % len(raw)] = value
     body = bytes(raw[: len(raw) - cut % len(raw)]) + more
     # gRPC itself answers INTERNAL to bytes that are no message.
     allowed = CLIENTS_FAULT | {grpc.StatusCode.OK, grpc.StatusCode.INTERNAL}
-    code = outcome(channel.unary_unary(METHOD), body)
+    if method == RELOAD:
+        # A model that did not become available, as from TF Serving.
+        allowed |= {grpc.StatusCode.UNKNOWN}
+    code = outcome(channel.unary_unary(f"/tensorflow.serving.{method}"), body)
     assert code in allowed
     if code is grpc.StatusCode.INTERNAL:
         with pytest.raises(Exception, match="parsing|Wrong wire type|Truncated|UTF-8|invalid"):
-            predict_pb2.PredictRequest.FromString(body)
+            kind.FromString(body)
 
 
 # Half characters too, which JSON can say and no field of a message can hold.
@@ -245,8 +327,9 @@ def test_a_header_of_a_megabyte_is_refused(shared_server, channel):
         pass  # It hung up before all was sent.
     connection.close()
     call = channel.unary_unary(METHOD)
-    with pytest.raises(grpc.RpcError):
+    with pytest.raises(grpc.RpcError) as caught:
         call(_usual_request(), timeout=20, metadata=[("x-large", "x" * 1_000_000)])
+    assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_a_client_that_never_reads_holds_up_nobody(shared_server):

@@ -199,6 +199,18 @@ def test_a_client_that_sends_a_byte_now_and_then_is_let_go(front, monkeypatch):
         assert time.monotonic() - started < 3
 
 
+def test_idle_time_is_not_taken_from_the_next_request(front, monkeypatch):
+    monkeypatch.setattr(_Handler, "timeout", 1.0)
+    with socket.create_connection(("127.0.0.1", front.port), timeout=10) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert b" 200 " in connection.recv(4096)
+        time.sleep(0.7)
+        connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n")
+        time.sleep(0.6)
+        connection.sendall(b"hi")
+        assert b" 200 " in connection.recv(4096)
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -228,7 +240,8 @@ def test_a_packed_body_is_unpacked_up_to_the_limit(connection):
     connection.request("POST", "/", gzip.compress(b"x" * 1000), headers)
     assert connection.getresponse().status == 413
     connection.close()
-    for broken in (b"no gzip", gzip.compress(b"hello")[:-9]):
+    whole = gzip.compress(b"hello")
+    for broken in (b"no gzip", whole[:-9], whole + b"x", whole + whole):
         connection.request("POST", "/", broken, headers)
         assert connection.getresponse().status == 400
         connection.close()

@@ -111,6 +111,21 @@ def test_misshapen_input_is_refused_in_tf_servings_words(document, dtypes, messa
     assert message in refused(lambda: inputs_from_json(document, dtypes))
 
 
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_lists_may_be_nested_as_deep_as_numpy_allows():
+    assert inputs_from_json({"inputs": nested(31)}, ONE_FLOAT)["x"].shape == (1,) * 31
+    assert inputs_from_json({"instances": [nested(31)]}, ONE_FLOAT)["x"].shape == (1,) * 32
+    for document in ({"inputs": nested(32)}, {"instances": [nested(32)]}):
+        message = refused(lambda document=document: inputs_from_json(document, ONE_FLOAT))
+        assert "Expecting at most 31 levels of lists" in message
+
+
 def test_a_type_without_json_is_unimplemented():
     with pytest.raises(RequestError) as caught:
         inputs_from_json({"inputs": [1]}, {"x": types.DT_COMPLEX64})

@@ -67,7 +67,11 @@ def test_version_policies(config, policy, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("model_config_list {", "Invalid protobuf file"),
+        (
+            "model_config_list {",
+            "Invalid protobuf file: .*/models.config': Error parsing text-format "
+            "tensorflow.serving.ModelServerConfig: 1:.*Expected a model_config_list",
+        ),
         ("models { }", "Invalid protobuf file"),
         ("", "must hold a model_config_list"),
         ("model_config_list {}", "names no model"),
@@ -98,6 +102,10 @@ def test_version_policies(config, policy, expected):
             r"object stores; got base_path\(\)=gs://x. Mount it",
         ),
         (
+            r'model_config_list { config { name: "a" base_path: "/x\000" } }',
+            r"Expected model a to have a path without NUL; got base_path\(\)='/x\\x00'",
+        ),
+        (
             'model_config_list { config { name: "a" base_path: "/x" model_type: TENSORFLOW } '
             'config { name: "a" base_path: "/y" model_platform: "tensorflow" } }',
             "more than once: a",
@@ -123,14 +131,31 @@ def test_a_base_path_must_be_a_folder_of_versions(tmp_path):
     def check(path):
         served_models(ServerOptions(model_base_path=str(path), model_name="m"))
 
-    with pytest.raises(ServingError, match="base path of model m does not exist: .*/gone"):
-        check(tmp_path / "gone")
+    with pytest.raises(ServingError, match="does not exist: .*/gone/m, nor does the folder above"):
+        check(tmp_path / "gone" / "m")
+    with pytest.raises(ServingError, match=r"object stores; got base_path\(\)=gs://b/m. Mount it"):
+        check("gs://b/m")
     (tmp_path / "file").touch()
     with pytest.raises(ServingError, match="not a folder"):
         check(tmp_path / "file")
     (tmp_path / "saved_model.pb").touch()
     with pytest.raises(ServingError, match="is itself a SavedModel"):
         check(tmp_path)
+
+
+def test_a_base_path_may_be_still_to_come(tmp_path):
+    [model] = served_models(ServerOptions(model_base_path=str(tmp_path / "later")))
+    assert model.base_path == tmp_path / "later"
+
+
+def test_request_logs_that_are_not_written_are_told_once(config, caplog):
+    path = config(
+        'model_config_list { config { name: "logged" base_path: "/x" model_platform: "tensorflow" '
+        "logging_config { sampling_config { sampling_rate: 1 } } } }"
+    )
+    read_model_config(path)
+    read_model_config(path)
+    assert caplog.text.count("logging_config of model logged has no effect here") == 1
 
 
 def test_a_flag_may_name_a_folder_from_here(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
 import argparse
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,7 @@ def options(*flags, **defaults):
 
 
 def test_without_flags_the_defaults_hold():
-    assert options() == ServerOptions()
+    assert options() == ServerOptions(optional_rest=True)
     assert ServerOptions().port == 8500
     assert ServerOptions().rest_api_port == 8501
     assert ServerOptions().model_name == "default"
@@ -58,13 +59,69 @@ def test_booleans_are_written_as_for_tf_serving(flag, value):
 
 
 def test_a_flag_without_effect_is_accepted_and_said_so():
-    chosen = options("--num_load_threads=4", "--enable_profiler")
+    chosen = options("--num_load_threads=0", "--enable_profiler", "--flush_filesystem_caches=false")
     assert sorted(note.split()[0] for note in chosen.notes()) == [
         "--enable_profiler",
+        "--flush_filesystem_caches",
         "--num_load_threads",
     ]
     assert all("no effect" in note for note in chosen.notes())
-    assert options("--enable_profiler=false", "--enable_grpc_healthcheck_service").notes() == []
+    assert options("--enable_grpc_healthcheck_service=false").notes() == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "field", "value"),
+    [
+        ("--grpc_socket_path=/tmp/s", "grpc_socket_path", "/tmp/s"),
+        ("--rest_api_enable_cors_support", "rest_api_enable_cors_support", True),
+        ("--num_request_iterations_for_warmup=3", "num_request_iterations_for_warmup", 3),
+        ("--max_num_load_retries=0", "max_num_load_retries", 0),
+        ("--load_retry_interval_micros=-1", "load_retry_interval_micros", -1),
+        (
+            "--force_allow_any_version_labels_for_unavailable_models=true",
+            "force_allow_any_version_labels_for_unavailable_models",
+            True,
+        ),
+    ],
+)
+def test_a_flag_with_an_effect_is_no_news(flag, field, value):
+    chosen = options(flag)
+    assert getattr(chosen, field) == value and chosen.notes() == []
+
+
+def test_rest_is_optional_until_its_port_is_given():
+    assert options().optional_rest
+    assert not options("--rest_api_port=8501").optional_rest
+    assert not options(rest_api_port=9001).optional_rest
+    # TF Serving has no REST unless told, so this port is free for gRPC.
+    assert options("--port=8501").rest_api_port == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "batching", "run"),
+    [
+        (["--enable_batching", "words"], True, "words"),
+        (["--enable-batching", "words"], True, "words"),
+        (["words", "--enable_batching"], True, "words"),
+        (["--enable_batching", "false", "words"], False, "words"),
+        (["--enable_batching", "TRUE", "words"], True, "words"),
+        (["--enable_batching=false", "words"], False, "words"),
+        (["--enable_batching", "--port=1"], True, None),
+    ],
+)
+def test_a_boolean_that_stands_alone_takes_no_name_that_follows(flags, batching, run):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", nargs="?")
+    add_serve_arguments(parser)
+    parsed = parser.parse_args(flags)
+    assert (parsed.enable_batching, parsed.run) == (batching, run)
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as stop:
+        options("--version")
+    assert stop.value.code == 0
+    assert re.fullmatch(r"pairloom \d+\.\S+, tensorflow \d+\.\S+\n", capsys.readouterr().out)
 
 
 def test_batching_parameters_without_batching_are_an_error_as_in_tf_serving():
@@ -85,7 +142,7 @@ def test_protection_that_is_not_there_is_refused_and_not_ignored(flags):
 
 
 def test_protection_that_is_turned_off_is_not_missed():
-    assert options("--use_alts_credentials=false") == ServerOptions()
+    assert options("--use_alts_credentials=false") == options()
 
 
 @pytest.mark.parametrize(
@@ -125,6 +182,7 @@ def test_a_token_that_nobody_else_can_read_is_no_news(flags):
         ({"model_name": ""}, "--model_name"),
         ({"max_message_bytes": 0}, "--max_message_bytes"),
         ({"max_input_bytes": -1}, "--max_input_bytes"),
+        ({"max_num_load_retries": -1}, "--max_num_load_retries must not be negative. Received: -1"),
         ({"rest_api_max_connections": 0}, "--rest_api_max_connections must be at least 1"),
         ({"log_format": "xml"}, "text or json. Received: xml"),
         ({"grpc_channel_arguments": "a=1,b"}, "key=value"),
@@ -142,7 +200,7 @@ def test_grpc_arguments_are_numbers_where_they_look_like_it():
 
 def test_a_boolean_that_is_none_says_how_to_write_it(capsys):
     with pytest.raises(SystemExit):
-        options("--enable_batching", "maybe")
+        options("--enable_batching=maybe")
     assert "expected true or false, received 'maybe'" in capsys.readouterr().err
 
 

@@ -9,11 +9,12 @@ import weakref
 import numpy as np
 import pytest
 
+from pairloom.serving.server import ServerOptions
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import AnswerSettings, State
+from pairloom.serving.server.servable import AnswerSettings, Retries, State
 
 QUIET = 0.2
 
@@ -171,6 +172,31 @@ def test_a_failed_version_that_does_not_change_is_tried_later_and_said_once(
     assert caplog.text.count("no room") == 1
 
 
+@pytest.mark.parametrize("most", [0, 2])
+def test_a_failed_version_is_tried_again_as_often_as_the_flags_say(registry_of, tmp_path, most):
+    tries = []
+
+    def load(folder):
+        tries.append(folder)
+        raise MemoryError("no room")
+
+    (tmp_path / "tiny" / "1").mkdir()
+    options = ServerOptions(max_num_load_retries=most, load_retry_interval_micros=-1)
+    registry = registry_of(load=load, retries=Retries.of(options))
+    for _ in range(5):
+        registry.poll()
+    assert len(tries) == 1 + most
+    (tmp_path / "tiny" / "1" / "new").touch()
+    registry.poll()
+    assert len(tries) == 2 + most
+
+
+def test_retries_wait_as_long_as_the_flags_say():
+    assert [Retries().wait(failures) for failures in (1, 2, 3, 99)] == [1, 2, 4, 60]
+    given = Retries.of(ServerOptions(load_retry_interval_micros=500_000))
+    assert [given.wait(failures) for failures in (1, 2, 99)] == [0.5, 0.5, 0.5]
+
+
 def test_a_version_that_loads_but_cannot_answer_is_not_served(registry_of, push):
     closed = []
 
@@ -273,6 +299,30 @@ def test_a_deleted_version_is_unloaded_and_the_one_before_comes_back(registry_of
     assert registry.available("tiny") == []
     with pytest.raises(RequestError, match="Latest"):
         registry.lease("tiny")
+
+
+def test_a_model_that_cannot_be_looked_for_holds_up_no_other(push, tmp_path, caplog, monkeypatch):
+    push(1)
+    models = [
+        ConfiguredModel("nul", tmp_path / "\0"),
+        ConfiguredModel("bug", tmp_path / "bug"),
+        ConfiguredModel("tiny", tmp_path / "tiny"),
+    ]
+    registry = Registry(models, quiet_seconds=0, warm=False)
+    find = registry._folders.of
+
+    def of(model):
+        if model.name == "bug":
+            raise KeyError("a bug")
+        return find(model)
+
+    monkeypatch.setattr(registry._folders, "of", of)
+    for _ in range(3):
+        registry.poll()
+    assert answer(registry) == "1:A"
+    assert caplog.text.count("Looking for versions of bug failed") == 1
+    assert caplog.text.count("Could not find base path") == 1
+    registry.close()
 
 
 def test_a_base_path_that_vanishes_changes_nothing(registry_of, push, tmp_path, caplog):

@@ -13,7 +13,7 @@ from tensorflow_serving.config import model_server_config_pb2
 
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError, ModelNotFound
-from pairloom.serving.server import ModelServer, ServerOptions
+from pairloom.serving.server import ModelServer, ServerOptions, ServingError
 
 
 def config(*models):
@@ -115,6 +115,13 @@ def test_labels_move_to_served_versions_only(server_of, paths):
     assert answer(server, "m", label="stable") == "2:HI"
 
 
+def test_a_server_does_not_start_with_a_label_of_no_version(server_of, paths):
+    text = config(("m", paths / "one", [1], {"new": 9}))
+    with pytest.raises(ServingError, match="assign label to version 9 of model m, which is not"):
+        server_of(text)
+    server_of(text, allow_version_labels_for_unavailable_models=True)
+
+
 def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):
     text = config(("m", paths / "one", [1], {"new": 9}))
     server = server_of(
@@ -125,13 +132,29 @@ def test_a_label_may_come_first_when_that_is_allowed(server_of, paths):
         answer(server, "m", label="new")
 
 
+@pytest.mark.parametrize("text", ["", "custom_model_config {}"])
+def test_a_config_that_lists_no_models_is_refused_in_tf_servings_words(server_of, paths, text):
+    server = server_of(config(("one", paths / "one", [1], {})))
+    with pytest.raises(grpc.RpcError) as caught:
+        reload(server, text)
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert caught.value.details() == (
+        "ServerModelConfig type not supported by HandleReloadConfigRequest. Only ModelConfigList "
+        "is currently supported"
+    )
+    assert answer(server, "one") == "1:HI"
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("custom_model_config {}", grpc.StatusCode.INVALID_ARGUMENT),
         ('model_config_list { config { name: "m" } }', grpc.StatusCode.INVALID_ARGUMENT),
         (
             'model_config_list { config { name: "m" base_path: "m" model_type: TENSORFLOW } }',
+            grpc.StatusCode.INVALID_ARGUMENT,
+        ),
+        (
+            r'model_config_list { config { name: "m" base_path: "/\000" model_type: TENSORFLOW } }',
             grpc.StatusCode.INVALID_ARGUMENT,
         ),
         (

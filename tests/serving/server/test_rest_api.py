@@ -185,6 +185,26 @@ def test_other_paths_and_methods(ask):
     assert ask("/v1/models/tiny?verbose=1")[0] == 200
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/models/tiny",
+        "/v1/models/none",
+        "/v1/models/tiny/metadata",
+        "/monitoring/prometheus/metrics",
+    ],
+)
+def test_a_head_request_is_a_get_without_the_body(shared_server, path):
+    answers = {}
+    for method in ("GET", "HEAD"):
+        connection = http.client.HTTPConnection("127.0.0.1", shared_server.rest_port, timeout=20)
+        connection.request(method, path)
+        response = connection.getresponse()
+        answers[method] = response.status, response.headers["Content-Type"], bool(response.read())
+        connection.close()
+    assert answers["HEAD"] == (*answers["GET"][:2], False)
+
+
 def counted(server, model, status):
     url = f"http://127.0.0.1:{server.rest_port}/monitoring/prometheus/metrics"
     with urllib.request.urlopen(url, timeout=20) as response:

@@ -108,11 +108,19 @@ def test_many_threads_get_their_own_answers(shared_server):
     assert wrong == []
 
 
-def test_a_server_waits_for_its_first_version(start_server, tmp_path, saved_model, caplog):
+@pytest.mark.parametrize(
+    ("there", "warning"),
+    [(True, "No version of model tiny"), (False, "Could not find base path")],
+    ids=["empty", "not there"],
+)
+def test_a_server_waits_for_its_first_version(
+    start_server, tmp_path, saved_model, caplog, there, warning
+):
     base = tmp_path / "empty"
-    base.mkdir()
+    if there:
+        base.mkdir()
     server = start_server(base)
-    assert "No version of model tiny" in caplog.text
+    assert warning in caplog.text
     with Client(f"127.0.0.1:{server.port}", "tiny") as asker:
         with pytest.raises(client.ModelNotFound, match="Could not find any versions"):
             asker.status()
@@ -177,6 +185,20 @@ def test_grpc_and_rest_ports_in_use_are_clear_errors(base_path, start_server):
         server = ModelServer(ServerOptions(model_base_path=str(base_path), **ports))
         with pytest.raises(PortInUse, match=f"--{flag}.*another program uses this port"):
             server.start()
+
+
+def test_a_rest_port_that_nobody_asked_for_may_be_taken(base_path, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        taken = listener.getsockname()[1]
+        options = ServerOptions(
+            model_base_path=str(base_path), port=0, rest_api_port=taken, optional_rest=True
+        )
+        with ModelServer(options) as server:
+            assert server.rest_port == 0
+            with Client(f"127.0.0.1:{server.port}", "default") as asker:
+                assert asker.predict("a")[0].text == "1:A"
+    assert f"127.0.0.1:{taken} (--rest_api_port): another program" in caplog.text
+    assert "Serving without REST" in caplog.text
 
 
 def test_a_port_lost_after_the_check_is_still_a_clear_error(base_path, monkeypatch):

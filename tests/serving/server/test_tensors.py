@@ -49,6 +49,21 @@ def test_a_type_of_tensorflows_own_is_still_written():
     assert proto_from_array(array).dtype == types_pb2.DT_BFLOAT16
 
 
+@pytest.mark.parametrize("kind", [tf.bfloat16, tf.complex64, tf.complex128])
+def test_a_type_without_a_field_of_numpys_is_read(kind):
+    array = tf.constant([[1.5, -2.0]], kind).numpy()
+    in_field, in_content = (numbers(1, 2, dtype=kind.as_datatype_enum) for _ in range(2))
+    in_content.tensor_content = array.tobytes()
+    if kind is tf.bfloat16:
+        in_field.half_val.extend(array.view(np.uint16).ravel().tolist())
+    else:
+        field = in_field.scomplex_val if kind is tf.complex64 else in_field.dcomplex_val
+        field.extend(part for value in array.ravel() for part in (value.real, value.imag))
+    for back in arrays_from_protos({"a": in_field, "b": in_content}).values():
+        assert back.dtype == array.dtype
+        np.testing.assert_array_equal(back, array)
+
+
 def test_left_out_values_repeat_the_last_one():
     proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_INT32, int_val=[1, 2])
     proto.tensor_shape.dim.add(size=4)
@@ -72,8 +87,8 @@ def test_left_out_texts_are_the_last_one_itself_to_its_last_byte():
     assert array_from_proto(strings(2)).tolist() == [b"", b""]
 
 
-def numbers(*sizes):
-    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT)
+def numbers(*sizes, dtype=types_pb2.DT_FLOAT):
+    proto = tensor_pb2.TensorProto(dtype=dtype)
     for size in sizes:
         proto.tensor_shape.dim.add(size=size)
     return proto
@@ -84,12 +99,14 @@ def numbers(*sizes):
     [
         {"x": numbers(10**6, 10**6)},
         {"x": numbers(2**62, 2**62)},
+        {"x": numbers(10**6, 10**6, dtype=types_pb2.DT_BFLOAT16)},
+        {"x": numbers(MAX_FILLED_BYTES // 8, dtype=types_pb2.DT_COMPLEX128)},
         # Pointers are small, but TensorFlow copies the text for each of them.
         {"x": strings(100, b"x" * 1_000_000)},
         # Each for itself would do.
         {name: numbers(MAX_FILLED_BYTES // 12) for name in "abcx"},
     ],
-    ids=["large", "larger", "texts", "many"],
+    ids=["large", "larger", "bfloat16", "complex", "texts", "many"],
 )
 def test_a_small_request_cannot_ask_for_large_arrays(protos):
     assert sum(proto.ByteSize() for proto in protos.values()) < 1_100_000
@@ -119,6 +136,8 @@ def test_no_values_mean_zeros():
         ([1], {"dtype": types_pb2.DT_STRING, "tensor_content": b"1"}, "string_val"),
         ([1], {"dtype": types_pb2.DT_RESOURCE}, "resource is not supported"),
         ([1], {"dtype": 99}, "unknown type 99"),
+        ([-1], {"dtype": types_pb2.DT_COMPLEX64}, "negative"),
+        ([3], {"dtype": types_pb2.DT_COMPLEX64, "tensor_content": b"x" * 16}, "reshape"),
     ],
 )
 def test_a_proto_that_contradicts_itself_is_refused(sizes, changes, message):

@@ -91,6 +91,9 @@ def test_every_request_is_made(model, tmp_path):
     write_warmup_requests(str(tmp_path), GOOD)
     assert replay(Spy(), tmp_path) == 2
     assert asked == [("serving_default", [b"a"]), ("explain", [b"a longer one"])]
+    asked.clear()
+    assert replay(Spy(), tmp_path, times=3) == 2
+    assert [signature for signature, _ in asked] == ["serving_default"] * 3 + ["explain"] * 3
 
 
 def test_a_folder_without_requests_is_told_from_one_with_none_in_its_file(model, tmp_path):
@@ -190,6 +193,18 @@ def test_a_version_whose_warm_up_fails_leaves_the_old_one_serving(push, tmp_path
         assert "sauce" in message
     finally:
         registry.close()
+
+
+def test_the_flag_says_how_often_a_server_makes_each_request(
+    push, tmp_path, start_server, monkeypatch
+):
+    from pairloom.serving.server import warmup
+
+    made = []
+    monkeypatch.setattr(warmup, "_call", lambda model, log: made.append(log))
+    push(1, GOOD)
+    start_server(tmp_path / "tiny", num_request_iterations_for_warmup=2)
+    assert len(made) == 2 * len(GOOD)
 
 
 def test_warm_up_can_be_turned_off(push, tmp_path):
