@@ -26,7 +26,7 @@ from pairloom.serving.client import Client
 
 BATCHING = """
 max_batch_size { value: 64 }
-batch_timeout_micros { value: 5000 }
+batch_timeout_micros { value: 10000 }
 max_enqueued_batches { value: 100 }
 num_batch_threads { value: THREADS }
 """

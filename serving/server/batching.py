@@ -74,6 +74,7 @@ class Batcher:
         # When those were answered who have not asked again since, the first answered first.
         self._away: deque[float] = deque()
         self._changed = threading.Condition()
+        self._computing = 0
         self._closed = False
         self._when_closed: Callable[[], None] = lambda: None
         self._working = parameters.num_batch_threads
@@ -151,6 +152,9 @@ class Batcher:
                 self._compute(batch.tasks)
             except BaseException as error:
                 _fail(batch.tasks, error)
+            with self._changed:
+                self._computing -= 1
+                self._changed.notify()
         with self._changed:
             self._working -= 1
             last = self._working == 0
@@ -177,9 +181,9 @@ class Batcher:
     def _next(self) -> _Batch | None:
         """Waits for a batch that need not wait for others any more; the oldest first.
 
-        That is one that is full, one whose time is up, and any as soon as all who were answered
-        lately have asked again, for nobody else is expected. So a single caller never waits, and
-        many callers are computed together.
+        That is one that is full, one whose time is up, any as soon as all who were answered
+        lately have asked again, for nobody else is expected, and any while no other is computed:
+        the model never rests while there is work, and many callers are computed together.
         """
         with self._changed:
             while not self._closed:
@@ -190,7 +194,7 @@ class Batcher:
                 for key, queue in self._queues.items():
                     ready_at = queue[0].since + self._wait
                     full = len(queue) > 1 or queue[0].rows >= self._parameters.max_batch_size
-                    if not full and ready_at > now and self._away:
+                    if not full and ready_at > now and self._away and self._computing:
                         soonest = ready_at if soonest is None else min(soonest, ready_at)
                     elif oldest is None or queue[0].since < self._queues[oldest][0].since:
                         oldest = key
@@ -198,6 +202,7 @@ class Batcher:
                     batch = self._queues[oldest].popleft()
                     if not self._queues[oldest]:
                         del self._queues[oldest]
+                    self._computing += 1
                     return batch
                 self._changed.wait(None if soonest is None else soonest - now)
         return None

@@ -120,8 +120,11 @@ class GrpcFront:
         done = self._server.stop(seconds)
         self._health.end()
         self._reflection.end()
-        self._services.close()
         return done
+
+    def close(self) -> None:
+        """Lets the threads go, each when it is done."""
+        self._services.close()
 
 
 def _credentials(tls: TlsSettings | None) -> grpc.ServerCredentials | None:

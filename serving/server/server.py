@@ -82,6 +82,7 @@ class ModelServer:
         self._registry: Registry | None = None
         self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
+        self._pool: ThreadPoolExecutor | None = None
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -161,7 +162,7 @@ class ModelServer:
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
-        pool = ThreadPoolExecutor(streams, thread_name_prefix="compute")
+        pool = self._pool = ThreadPoolExecutor(streams, thread_name_prefix="compute")
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
@@ -230,6 +231,10 @@ class ModelServer:
             poller.join(left())
         if self._registry is not None:
             self._registry.close(left())
+        if self._grpc is not None:
+            self._grpc.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""

@@ -179,21 +179,52 @@ def test_a_single_caller_never_waits_for_others(counting, batcher_of):
     assert counting.sizes == [1, 1, 1]
 
 
-def test_a_batch_waits_for_those_who_may_ask_again_but_no_longer_than_allowed(counting, batcher_of):
-    batcher = batcher_of(batch_timeout_micros=1_000_000)
+class Held:
+    """A batcher of two threads, one of which computes until `let_go`."""
 
-    def one():
-        return run(batcher, ask(counting, b"a"), Call())
+    def __init__(self, counting, batcher, answered_before):
+        self._counting = counting
+        self._batcher = batcher
+        if answered_before:
+            together(counting, batcher, [ask(counting, b"a") for _ in range(answered_before)])
+        counting.gate.clear()
+        self._submitted = []
+        assert self.begins_within(5, b"held")
 
-    together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
-    # All who were answered just now: nobody else is expected.
-    assert seconds_of(*[one] * 4) < 0.8
-    assert counting.sizes == [1, 3, 4]
-    assert 0.8 < seconds_of(one, one) < 3
-    assert counting.sizes[3:] == [2]
-    together(counting, batcher, [ask(counting, b"a") for _ in range(3)])
-    # A full batch does not wait.
-    assert seconds_of(lambda: run(batcher, ask(counting, *[b"a"] * 8), Call())) < 0.8
+    def begins_within(self, seconds, *texts):
+        """Whether a new request is computed so soon."""
+        request = ask(self._counting, *texts)
+        self._counting.entered.clear()
+        self._submitted.append(self._batcher.submit(request, len(texts), Call()))
+        return self._counting.entered.wait(seconds)
+
+    def let_go(self):
+        self._counting.gate.set()
+        for answer in self._submitted:
+            answer.result(10)
+
+
+@pytest.mark.parametrize(
+    ("answered_before", "texts", "waits"),
+    [(3, [b"a"], True), (3, [b"a"] * 8, False), (0, [b"a"], False)],
+    ids=["some may ask again", "a full batch", "nobody else is expected"],
+)
+def test_beside_another_batch_one_waits_for_those_who_may_ask_again(
+    counting, batcher_of, answered_before, texts, waits
+):
+    batcher = batcher_of(num_batch_threads=2, batch_timeout_micros=800_000)
+    held = Held(counting, batcher, answered_before)
+    assert held.begins_within(0.4, *texts) is not waits
+    # But no longer than allowed.
+    assert counting.entered.wait(5)
+    held.let_go()
+
+
+def test_no_batch_waits_while_the_model_rests(counting, batcher_of):
+    held = Held(counting, batcher_of(num_batch_threads=2, batch_timeout_micros=60_000_000), 3)
+    assert not held.begins_within(0.3, b"a")
+    held.let_go()
+    assert counting.sizes[-2:] == [1, 1]
 
 
 def test_batches_are_filled_up_to_an_allowed_size(counting, batcher_of):
