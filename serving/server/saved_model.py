@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tensorflow.python.client import pywrap_tf_session
 
+from pairloom.serving.description import read_description
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.runtime import import_tensorflow
@@ -86,6 +88,8 @@ class LoadedModel:
         tf = import_tensorflow()
         settings = settings or SessionSettings()
         self._tf = tf
+        # The models of others may live by other shapes than they state.
+        self._strict = read_description(folder) is not None
         graph = tf.Graph()
         self._streams = settings.streams
         config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=settings.intra_op_threads)
@@ -165,10 +169,26 @@ class LoadedModel:
             if seconds is not None:
                 options.timeout_in_ms = min(max(1, int(seconds * 1000)), 2**62)
             try:
-                values = self._session.run(fetches, feeds, options=options)
+                values = self._run_session(fetches, feeds, options)
             except self._tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
         return dict(zip(request.outputs, values, strict=True))
+
+    def _run_session(self, fetches: list[Any], feeds: dict[Any, np.ndarray], options: Any) -> Any:
+        """`Session.run` without its look at stated shapes, which are no law in TF Serving.
+
+        TF Serving's own example, half_plus_two, states rows of one number, and is asked with
+        plain numbers.
+        """
+        by_reference = {tensor.ref(): array for tensor, array in feeds.items()}
+        if any(tensor.ref() in by_reference for tensor in fetches):
+            # An input that is an output, too; the runtime takes no such thing.
+            return self._session.run(fetches, feeds, options=options)
+        buffer = pywrap_tf_session.TF_NewBufferFromString(options.SerializeToString())
+        try:
+            return self._session._do_run(None, [], fetches, by_reference, buffer, None)
+        finally:
+            pywrap_tf_session.TF_DeleteBuffer(buffer)
 
     def _definition(self, signature: str) -> Any:
         definition = self.signature_defs.get(signature)
@@ -214,7 +234,7 @@ class LoadedModel:
                 f"Expects arg[{position}] to be {dtype_name(endpoint.dtype)} but "
                 f"{dtype_name(received)} is provided (input {name})"
             )
-        if endpoint.shape is None:
+        if endpoint.shape is None or not self._strict:
             return
         fits = len(array.shape) == len(endpoint.shape) and all(
             expected is None or expected == size

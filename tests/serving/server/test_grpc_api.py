@@ -186,16 +186,6 @@ def test_every_type_comes_back_as_it_went(stub):
             grpc.StatusCode.INVALID_ARGUMENT,
             "Expects arg[0] to be string but float is provided (input source)",
         ),
-        (
-            {"inputs": {"source": [["a", "b"]]}},
-            grpc.StatusCode.INVALID_ARGUMENT,
-            "Expects arg[0] to have shape [?] but shape [1,2] is provided (input source)",
-        ),
-        (
-            {"inputs": {"source": "a"}},
-            grpc.StatusCode.INVALID_ARGUMENT,
-            "Expects arg[0] to have shape [?] but shape [] is provided (input source)",
-        ),
     ],
 )
 def test_a_wrong_request_gets_tf_servings_code_and_words(stub, arguments, code, message):

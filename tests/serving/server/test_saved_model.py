@@ -1,9 +1,11 @@
+import shutil
 import time
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.saved_model import LoadedModel, SessionSettings, shape_text
@@ -183,6 +185,39 @@ def test_who_has_gone_when_the_turn_comes_is_not_computed(model):
     with pytest.raises(RequestError) as caught:
         model.compute(request, Call(active=lambda: False))
     assert caught.value.code == Code.CANCELLED
+
+
+@pytest.mark.parametrize("source", [[[b"a", b"b"]], b"a"])
+def test_the_shapes_that_a_model_of_ours_states_hold(saved_model, tmp_path, source):
+    ours = tmp_path / "ours"
+    shutil.copytree(saved_model, ours)
+    (ours / DESCRIPTION_FILE).parent.mkdir()
+    described = Description((Field("source", "text"),), Field("target", "text"))
+    (ours / DESCRIPTION_FILE).write_text(described.to_json())
+    model = LoadedModel(ours)
+    array = np.array(source, object)
+    with pytest.raises(RequestError, match=r"Expects arg\[0\] to have shape \[\?\] but shape"):
+        model.run("serving_default", {"source": array})
+    model.close()
+
+
+def test_those_that_another_model_states_do_not_as_in_tf_serving(model):
+    answer = model.run("serving_default", {"source": np.array([[b"a", b"b"]], object)}, ["target"])
+    assert answer["target"].tolist() == [[b"1:A", b"1:B"]]
+
+
+def test_an_input_may_be_an_output(tmp_path):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        x = v1.placeholder(tf.float32, [None])
+        signature = v1.saved_model.predict_signature_def({"x": x}, {"x": x, "twice": 2 * x})
+        builder = v1.saved_model.Builder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature})
+        builder.save()
+    model = LoadedModel(tmp_path / "model")
+    answer = model.run("serving_default", {"x": np.array([3.0], np.float32)})
+    assert (answer["x"].tolist(), answer["twice"].tolist()) == ([3.0], [6.0])
+    model.close()
 
 
 def test_shapes_are_shown_with_question_marks():

@@ -227,6 +227,8 @@ def ask(url, body=None):
             {"instances": [[2.0], [3.0], [4.0]]},
             {"predictions": [[3.0], [3.5], [4.0]]},
         ),
+        # As TF Serving's documents ask it, though the model states rows of one number.
+        ("predict", {"instances": [1.0, 2.0, 5.0]}, {"predictions": [2.5, 3.0, 4.5]}),
         ("predict", {"inputs": [[2.0], [3.0]]}, {"outputs": [[3.0], [3.5]]}),
     ],
 )
