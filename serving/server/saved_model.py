@@ -172,7 +172,7 @@ class LoadedModel:
                 values = self._run_session(fetches, feeds, options)
             except self._tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
-        return dict(zip(request.outputs, values, strict=True))
+        return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
 
     def _run_session(self, fetches: list[Any], feeds: dict[Any, np.ndarray], options: Any) -> Any:
         """`Session.run` without its look at stated shapes, which are no law in TF Serving.
@@ -279,6 +279,11 @@ class LoadedModel:
                 tensor = element if hasattr(element, "dtype") else None
             endpoints[name] = Endpoint(tensor, info.dtype, shape)
         return endpoints
+
+
+def _array(value: Any) -> np.ndarray:
+    """What a session gives for an output; a single text is no array to it."""
+    return np.array(value, np.object_) if isinstance(value, bytes) else np.asarray(value)
 
 
 def shape_text(shape: Sequence[int | None]) -> str:

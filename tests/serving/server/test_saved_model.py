@@ -204,6 +204,8 @@ def test_the_shapes_that_a_model_of_ours_states_hold(saved_model, tmp_path, sour
 def test_those_that_another_model_states_do_not_as_in_tf_serving(model):
     answer = model.run("serving_default", {"source": np.array([[b"a", b"b"]], object)}, ["target"])
     assert answer["target"].tolist() == [[b"1:A", b"1:B"]]
+    answer = model.run("serving_default", {"source": np.array(b"a", object)})
+    assert answer["target"].shape == () and answer["target"].item() == b"1:A"
 
 
 def test_an_input_may_be_an_output(tmp_path):
