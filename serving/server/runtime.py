@@ -15,6 +15,8 @@ def quiet_tensorflow() -> None:
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"google\.api_core")
+    # Of requests that are no messages; who sent one is told.
+    warnings.filterwarnings("ignore", "Unexpected end-group tag", RuntimeWarning)
 
 
 def import_tensorflow() -> ModuleType:

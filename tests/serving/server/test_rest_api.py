@@ -151,12 +151,6 @@ def test_metadata_reads_as_from_tf_serving(ask):
         ("tiny:predict", {"instances": []}, 400, "No values in 'instances' array"),
         ("tiny:predict", {}, 400, "Missing 'inputs' or 'instances' key"),
         ("tiny:predict", {"inputs": [3]}, 400, "JSON Value: 3 Type: Number is not of expected"),
-        (
-            "tiny:predict",
-            {"instances": [["a", "b"]]},
-            400,
-            "Expects arg[0] to have shape [?] but shape [1,2] is provided (input source)",
-        ),
         ("tiny:predict", b"", 400, "JSON Parse error: The document is empty"),
         ("tiny:predict", b"{", 400, "JSON Parse error: "),
         ("tiny:predict", b"[" * 100_000, 400, "JSON Parse error: "),
