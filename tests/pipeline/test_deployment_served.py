@@ -102,7 +102,10 @@ def test_the_probes_ask_for_what_is_there(served):
     server, _, files = served
     manifest = yaml.safe_load(files["kubernetes/deployment.yaml"])
     [container] = manifest["spec"]["template"]["spec"]["containers"]
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    # By the port that requests come to, so that no busy REST thread can have the pod killed.
+    assert container["livenessProbe"]["tcpSocket"]["port"] in ports
+    for probe in ("startupProbe", "readinessProbe"):
         path = container[probe]["httpGet"]["path"]
         with urllib.request.urlopen(f"http://127.0.0.1:{server.rest_port}{path}") as response:
             assert response.status == 200
