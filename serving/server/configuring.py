@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pairloom.serving.server.errors import Code, RequestError, ServingError
 from pairloom.serving.server.labels import MayWait
+from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel, read_model_config
-from pairloom.serving.server.registry import Registry, held
+from pairloom.serving.server.registry import Registry
 
 logger = logging.getLogger("pairloom.serving")
 

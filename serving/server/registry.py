@@ -3,13 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
+from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
@@ -29,18 +30,6 @@ from pairloom.serving.server.version_folders import (
 from pairloom.serving.server.warmup import warm_first, warm_up
 
 logger = logging.getLogger("pairloom.serving")
-
-
-@contextmanager
-def held(lock: threading.Lock, until: float | None) -> Iterator[None]:
-    """Holds a lock; None waits as long as it takes, otherwise until then, in monotonic time."""
-    seconds = -1 if until is None else max(0.0, until - time.monotonic())
-    if not lock.acquire(timeout=seconds):
-        raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded.")
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class Registry:
