@@ -82,6 +82,8 @@ def _run_command(name: str, arguments: Sequence[str]) -> int:
         prog=f"pairloom {name}",
         description=f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        # A slip in a long flag must not pass for another flag.
+        allow_abbrev=False,
     )
     command.add_arguments(parser)
     return int(command.run(parser.parse_args(arguments)))

@@ -1,6 +1,7 @@
 """`pairloom serve [RUN]`: the embedded server, with TF Serving's flags."""
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         if not (args.model_base_path or args.model_config_file):
             scores_of = partial(find_scores, folder)
     options = options_from_arguments(args, **defaults)
+    if sys.stderr.isatty():
+        print("Loading; it takes some seconds.", file=sys.stderr)
     serve(options, scores_of)
     return 0
 

@@ -69,7 +69,9 @@ async function draw() {
 function drawNotice(model, first) {
   let text = "";
   if (!model) text = "No model is configured on this server.";
-  else if (!first) text = `No version of ${model.name} is served yet.`;
+  else if (state.model && state.model !== model.name) {
+    text = `${state.model} is not served; this is ${model.name}.`;
+  } else if (!first) text = `No version of ${model.name} is served yet.`;
   else if (state.version && state.version !== first.version) {
     text = `Version ${state.version} of ${model.name} is not served; this is ${first.version}.`;
   }

@@ -138,4 +138,6 @@ class ConfigFile:
         except (ServingError, RequestError) as error:
             if str(error) != self._problem:
                 self._problem = str(error)
-                logger.warning("Cannot serve by %s: %s", self._path, error)
+                logger.warning(
+                    "Cannot serve by %s; what this concerns stays as it was: %s", self._path, error
+                )

@@ -52,7 +52,7 @@ class Rpc:
         self._headed = False
         self._sending = False
         self._unsent: deque[tuple[Any, ...]] = deque()
-        self._when_gone: Callable[[], None] = lambda: None
+        self._when_gone: Callable[[], None] = _nothing
 
     def header(self, name: str) -> str | None:
         """The first value of a header."""
@@ -114,8 +114,8 @@ class Rpc:
             self._closed = True
             self._gone, self._claimed = not self._claimed, True
             self._finished |= self._gone
-            act = self._when_gone if self._gone else None
-        if act is not None:
+            act, self._when_gone = self._when_gone, _nothing
+        if self._gone:
             act()
 
     def _send(self, operations: tuple[Any, ...], finished: bool = False) -> None:
@@ -284,6 +284,10 @@ class CoreServer:
 
     def _count_off(self) -> None:
         self._calls -= 1
+
+
+def _nothing() -> None:
+    """What happens when nobody asked for anything; it holds nobody in memory."""
 
 
 def refuse(rpc: Rpc, status: grpc.StatusCode, details: str) -> None:

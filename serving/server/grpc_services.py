@@ -93,7 +93,7 @@ class Answering:
         if isinstance(error, NotFound) and error.models:
             # Beside the status, whose words are TF Serving's.
             trailer = ((MODELS_KEY, json.dumps(error.models[:_MOST_NAMES])),)
-        self._monitor.note(self.call, "GRPC", code)
+        self._monitor.note(self.call, "GRPC", code, message)
         self._rpc.finish(code=code, details=message, trailer=trailer)
 
     def _leave(self) -> None:

@@ -51,7 +51,9 @@ def _outputs(
 ) -> list[str]:
     kind = "classification" if method == CLASSIFY else "regression"
     # Which signature it was, and how to ask it.
-    hint = f" Signature {signature} has {', '.join(sorted(inputs))}: use Predict."
+    hint = (
+        f" Signature {signature} has {', '.join(sorted(inputs))}: use {_fitting(inputs, outputs)}."
+    )
     if len(inputs) != 1:
         raise invalid(f"Expected one input Tensor.{hint}")
     if method == CLASSIFY and len(outputs) not in (1, 2):
@@ -71,6 +73,15 @@ def _outputs(
             f'"classes" or "scores".{hint}'
         )
     return wanted
+
+
+def _fitting(inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    """The method that a signature is made for."""
+    if set(inputs) != {"inputs"}:
+        return "Predict"
+    if set(outputs) == {"outputs"}:
+        return "Regress"
+    return "Classify" if set(outputs) <= {"classes", "scores"} else "Predict"
 
 
 def _examples(given: input_pb2.Input) -> np.ndarray:

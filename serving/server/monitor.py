@@ -48,25 +48,26 @@ class Monitor:
             entrypoint: `GRPC` or `REST`.
         """
         call.api = api
-        code = Code.OK
+        code, reason = Code.OK, ""
         try:
             yield
         except RequestError as error:
-            code = error.code
+            code, reason = error.code, error.message
             raise
         except BaseException:
             code = Code.INTERNAL
             raise
         finally:
-            self.note(call, entrypoint, code)
+            self.note(call, entrypoint, code, reason)
 
-    def note(self, call: Call, entrypoint: str, code: Code) -> None:
+    def note(self, call: Call, entrypoint: str, code: Code, reason: str = "") -> None:
         """Notes how a request ended, and how long after `call.since`.
 
         Args:
             call: The request, which knows its method and the model it asked.
             entrypoint: `GRPC` or `REST`.
             code: How it ended.
+            reason: What its caller was told, if it failed.
         """
         seconds = time.monotonic() - call.since
         self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
@@ -87,6 +88,7 @@ class Monitor:
                         "rows": call.rows,
                         "status": code.name,
                         "milliseconds": round(1e3 * seconds, 3),
+                        **({"error": reason} if reason else {}),
                     }
                 },
             )

@@ -58,6 +58,7 @@ class Page:
         self._scores = ScoreBook(scores_of)
         self._files = dict(_read_files())
         # A kind is shown if it has a file; `json` is the view of what has none.
+        self._makers = {"/page/models.json": self._models, "/page/runs.json": self._runs}
         kinds = {path for path in self._files if path.startswith("/page/kinds/")}
         self._kinds = sorted({Path(path).stem for path in kinds} - {"json"})
 
@@ -65,9 +66,13 @@ class Page:
         """Whether everybody may have it: the page's own files, which then ask for the token."""
         return path in self._files
 
+    def tells(self, path: str) -> bool:
+        """Whether the page looks there again and again, for who may ask."""
+        return path in self._makers
+
     def handle(self, method: str, path: str) -> Answer:
         """Answers a request, or raises `RequestError`."""
-        makers = {"/page/models.json": self._models, "/page/runs.json": self._runs}
+        makers = self._makers
         if path not in makers and path not in self._files:
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
         if method not in ("GET", "HEAD"):

@@ -159,11 +159,16 @@ class RestApi:
         call = Call(active=active, id=request_id(headers.get("X-Request-Id")))
         shown = headers.get("Authorization")
         try:
-            if self._page is not None and self._page.is_open(path) and method in ("GET", "HEAD"):
+            reads = method in ("GET", "HEAD")
+            if reads and self._page is not None and self._page.is_open(path):
                 return self._page.handle(method, path)
-            if method in ("GET", "HEAD") and self._is_metrics(path) and self._may_ask(shown):
+            # Not counted: who watches would see the watching.
+            if reads and self._is_metrics(path) and self._may_ask(shown):
                 read()
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
+            if reads and self._page is not None and self._page.tells(path) and self._may_ask(shown):
+                read()
+                return self._page.handle(method, path)
             match = _match(method, path)
             call.model = _name(match) if match else ""
             with self._monitor.watch(call, _api(method, path, match), "REST"):

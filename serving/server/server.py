@@ -21,7 +21,7 @@ from pairloom.serving.server.config_files import (
     read_monitoring,
     read_tls,
 )
-from pairloom.serving.server.errors import PortInUse, ServingError, invalid
+from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port
 from pairloom.serving.server.logs import log_to_terminal
@@ -261,9 +261,13 @@ class ModelServer:
             )
         try:
             models = models_of(config, "The request")
+            self._configurer.configure(models, seconds)
         except ServingError as error:
             raise invalid(str(error)) from None
-        self._configurer.configure(models, seconds)
+        except RequestError as error:
+            logger.warning("Serving by request, but for this: %s", error)
+            raise
+        logger.info("Serving by request: %s.", ", ".join(map(_shown, models)) or "no model")
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
@@ -272,7 +276,10 @@ class ModelServer:
             served = self._registry
             self._grpc.say_healthy(any(served.available(name) for name in served.models))
         if not versions:
-            logger.warning("No version of %s is served.", name)
+            if self._registry is not None and name not in self._registry.models:
+                logger.info("%s is in the config no more.", name)
+            else:
+                logger.warning("No version of %s is served.", name)
             return
         numbers = ", ".join(map(str, versions))
         where = f"grpc {host_port(self.options.bind_address, self._port)}"
@@ -283,6 +290,11 @@ class ModelServer:
         logger.info(
             "Serving %s version%s %s on %s", name, "s" * (len(versions) > 1), numbers, where
         )
+
+
+def _shown(model: ConfiguredModel) -> str:
+    labels = ", ".join(f"{label} {version}" for label, version in sorted(model.labels.items()))
+    return f"{model.name} ({labels})" if labels else model.name
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:

@@ -81,6 +81,11 @@ def test_an_unknown_option_ends_with_2_and_the_usage(capsys):
     assert "usage: pairloom check" in capsys.readouterr().err
 
 
+def test_a_flag_with_a_slip_is_no_abbreviation(capsys):
+    assert cli.dispatch(["serve", "--model_nam=m", "--model_base_path=/nowhere"]) == 2
+    assert "--model_nam=m" in capsys.readouterr().err
+
+
 def test_a_users_mistake_is_its_message_alone(capsys):
     def fail():
         raise UserError("Expected a. Received: b.")

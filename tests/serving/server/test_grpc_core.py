@@ -1,7 +1,9 @@
 """Calls over loopback to a server of handlers: answered once, ended always, counted off."""
 
+import gc
 import threading
 import time
+import weakref
 from contextlib import suppress
 
 import grpc
@@ -227,3 +229,30 @@ def test_servers_come_and_go_under_load(handlers):
         ended.set()
         for client in clients:
             client.join()
+
+
+def test_a_call_that_is_over_is_forgotten_at_once(serve, handlers):
+    class Waiting:
+        def __init__(self, rpc):
+            self.rpc = rpc
+            rpc.when_gone(self.leave)
+
+        def leave(self):
+            pass
+
+    kept = []
+
+    def hold(rpc, message):
+        kept.append(weakref.ref(rpc))
+        Waiting(rpc)
+        handlers.echo(rpc, message)
+
+    handlers.hold = hold
+    server, channel = serve()
+    gc.disable()
+    try:
+        assert channel.unary_unary("/t.T/hold")(b"a", timeout=20) == b"a"
+        # The reader's side of the test is quick; the server's last event may be to come.
+        assert until(lambda: server._calls == 0 and kept[0]() is None)
+    finally:
+        gc.enable()

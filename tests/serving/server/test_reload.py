@@ -70,6 +70,20 @@ def answer(server, model, **choice):
         return client.predict(["hi"])[0].text
 
 
+def test_the_log_tells_of_every_config_by_request(server_of, paths, caplog):
+    caplog.set_level("INFO", "pairloom.serving")
+    server = server_of(config(("one", paths / "one", [1], {})))
+    reload(server, config(("two", paths / "two", [1, 2], {"stable": 1, "canary": 2})))
+    assert "one is in the config no more." in caplog.messages
+    assert "Serving by request: two (canary 2, stable 1)." in caplog.messages
+    with pytest.raises(grpc.RpcError):
+        reload(server, config(("two", paths / "two", [1], {"stable": 9})))
+    assert any(
+        message.startswith("Serving by request, but for this: ") and "9" in message
+        for message in caplog.messages
+    )
+
+
 def test_models_come_and_go_by_request(server_of, paths):
     server = server_of(config(("one", paths / "one", [1], {})))
     assert answer(server, "one") == "1:HI"

@@ -276,7 +276,6 @@ def lines(start_server, base_path, caplog):
         ("POST", "/v1/models/tiny", b"", 400, ("POST /v1/models/tiny", "", "INVALID_ARGUMENT")),
         ("PUT", "/v1/x", b"", 400, ("PUT /v1/x", "", "INVALID_ARGUMENT")),
         ("GET", "/nothing", b"", 404, ("GET /nothing", "", "NOT_FOUND")),
-        ("GET", "/page/models.json", b"", 200, ("GET /page/models.json", "", "OK")),
         (
             "POST",
             "/v1/models/tiny:predict",
