@@ -297,7 +297,9 @@ def test_an_address_that_is_none_is_a_line(lines):
     assert lines.read() == [("GET http://[", "", "NOT_FOUND")]
 
 
-@pytest.mark.parametrize("path", ["/", "/page/page.js", "/monitoring/prometheus/metrics"])
+@pytest.mark.parametrize(
+    "path", ["/", "/page/page.js", "/page/models.json", "/monitoring/prometheus/metrics"]
+)
 def test_the_page_s_files_and_the_metrics_are_no_lines(lines, path):
     assert lines.ask("GET", path) == 200
     assert lines.read() == []
