@@ -99,7 +99,7 @@ class GrpcFront:
 
     def _admit(self, rpc: Rpc) -> None:
         """Turns away calls without the token."""
-        if self._token is None or rpc.method.startswith(_OPEN_METHODS):
+        if not self._token or rpc.method.startswith(_OPEN_METHODS):
             return
         try:
             self._token.check(rpc.header("authorization"))
