@@ -265,12 +265,12 @@ def decoding_speed(answer: Callable, subwords: Subwords, data: Path) -> tuple[fl
 
 
 def opennmt(
-    python: str, action: str, folder: Path, *numbers: int, kind: str = "recurrent"
+    python: str, action: str, folder: Path, number: int, length: int = 0, kind: str = "recurrent"
 ) -> dict[str, float]:
     """Runs OpenNMT-tf's side and reads what it prints."""
     script = Path(__file__).with_name("opennmt_side.py")
     result = subprocess.run(
-        [python, str(script), action, kind, str(folder), *map(str, numbers)],
+        [python, str(script), action, kind, str(folder), str(number), str(length)],
         capture_output=True,
         text=True,
         check=True,

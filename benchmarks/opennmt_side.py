@@ -1,13 +1,12 @@
 """OpenNMT-tf's side of the comparisons; runs in an environment of its own.
 
     pip install 'OpenNMT-tf[tensorflow]==2.32.0'            # Python 3.10, a fresh environment
-    python opennmt_side.py train MODEL FOLDER STEPS         # prints target tokens a second
-    python opennmt_side.py learn MODEL FOLDER STEPS         # trains and keeps the weights in FOLDER
-    python opennmt_side.py decode MODEL FOLDER BEAM LENGTH [STREAMS]  # prints sentences a second
+    python opennmt_side.py train MODEL FOLDER STEPS 0       # prints target tokens a second
+    python opennmt_side.py learn MODEL FOLDER STEPS 0       # trains and keeps the weights in FOLDER
+    python opennmt_side.py decode MODEL FOLDER BEAM LENGTH  # prints sentences a second
 
 MODEL is `recurrent` or `transformer`. With LENGTH 0 decoding takes the weights that `learn` kept
-and ends where they say; with more than one of STREAMS so many batches are computed side by side,
-each on one core. FOLDER holds `vocabulary.txt`, `train.source`, `train.target`,
+and ends where they say. FOLDER holds `vocabulary.txt`, `train.source`, `train.target`,
 `test.source`, `test.target`, all of them subwords with spaces between, as `comparison.py` writes
 them.
 """
@@ -16,7 +15,6 @@ import json
 import os
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
@@ -86,7 +84,7 @@ def kept(kind, model, folder):
     )
 
 
-def learn(kind, folder, steps):
+def learn(kind, folder, steps, _):
     """Trains and keeps the weights."""
     model = MODELS[kind](folder)
     manager = kept(kind, model, folder)
@@ -96,7 +94,7 @@ def learn(kind, folder, steps):
     print("{}")
 
 
-def train(kind, folder, steps):
+def train(kind, folder, steps, _):
     """Times training steps after the first ten."""
     rate = take_steps(MODELS[kind](folder), folder, steps)
     print(json.dumps({"tokens_per_second": rate}))
@@ -142,10 +140,8 @@ def is_transformer(model):
     return isinstance(model, opennmt.models.Transformer)
 
 
-def decode(kind, folder, beam, length, streams=1):
-    """Times the whole test set after a first batch that traces; so many batches side by side."""
-    if streams > 1:
-        tf.config.threading.set_intra_op_parallelism_threads(1)
+def decode(kind, folder, beam, length):
+    """Times the whole test set, batch by batch, after a first batch that traces."""
     model = MODELS[kind](folder)
     model.params = {
         "beam_width": beam,
@@ -165,19 +161,21 @@ def decode(kind, folder, beam, length, streams=1):
         _, predictions = model(features)
         return predictions["length"]
 
-    batches = list(dataset)
-    infer(batches[0])
-    with ThreadPoolExecutor(streams) as pool:
+    infer(next(iter(dataset)))
+    seconds, sentences, tokens = 0.0, 0, 0
+    for features in dataset:
         started = time.perf_counter()
-        found = list(pool.map(lambda features: infer(features).numpy(), batches))
-        seconds = time.perf_counter() - started
-    sentences = sum(len(lengths) for lengths in found)
-    tokens = sum(int(lengths[:, 0].sum()) for lengths in found)
+        lengths = infer(features).numpy()
+        seconds += time.perf_counter() - started
+        sentences += int(features["length"].shape[0])
+        tokens += int(lengths[:, 0].sum())
     print(json.dumps({"sentences_per_second": sentences / seconds, "length": tokens / sentences}))
 
 
 MODELS = {"recurrent": make_recurrent, "transformer": make_transformer}
 
 if __name__ == "__main__":
-    action, kind, where, *numbers = sys.argv[1:]
-    {"train": train, "learn": learn, "decode": decode}[action](kind, where, *map(int, numbers))
+    action, kind, where, number, length = sys.argv[1:]
+    {"train": train, "learn": learn, "decode": decode}[action](
+        kind, where, int(number), int(length)
+    )
