@@ -14,19 +14,14 @@ from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import (
-    AnswerSettings,
-    Retries,
-    Servable,
-    State,
-    VersionRecord,
-)
+from pairloom.serving.server.servable import AnswerSettings, Servable
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
     footprint,
     wanted_count,
 )
+from pairloom.serving.server.version_record import Retries, State, VersionRecord
 from pairloom.serving.server.warmup import warm_first, warm_up
 
 logger = logging.getLogger("pairloom.serving")

@@ -146,8 +146,9 @@ class ModelServer:
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
-        from pairloom.serving.server.servable import AnswerSettings, Retries
+        from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
+        from pairloom.serving.server.version_record import Retries
 
         options = self.options
         threads = options.tensorflow_session_parallelism or 1

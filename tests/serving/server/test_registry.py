@@ -14,7 +14,8 @@ from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import AnswerSettings, Retries, State
+from pairloom.serving.server.servable import AnswerSettings
+from pairloom.serving.server.version_record import Retries, State
 
 QUIET = 0.2
 

@@ -13,7 +13,7 @@ from pairloom.serving.server.inference import CLASSIFY, REGRESS
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.servable import State
+from pairloom.serving.server.version_record import State
 from pairloom.serving.server.warmup import replay
 from pairloom.serving.warmup_requests import WARMUP_FILE, write_warmup_requests
 

@@ -1,0 +1,104 @@
+"""What is known of one version of one model, and when a version that failed is tried again."""
+
+import dataclasses
+import enum
+import math
+import time
+from pathlib import Path
+
+from pairloom.serving.server.errors import Code
+from pairloom.serving.server.options import ServerOptions
+from pairloom.serving.server.servable import Servable
+from pairloom.serving.server.version_folders import Footprint
+
+_LONGEST_RETRY_WAIT = 60.0
+
+
+class State(enum.IntEnum):
+    """TF Serving's `ModelVersionStatus.State`."""
+
+    START = 10
+    LOADING = 20
+    AVAILABLE = 30
+    UNLOADING = 40
+    END = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Retries:
+    """When a version that failed, and whose folder has not changed since, is tried again.
+
+    Args:
+        seconds: Until the first retry.
+        most: How many there are; None: no end of them.
+        grow: Whether each waits twice as long as the one before, up to a minute.
+    """
+
+    seconds: float = 1.0
+    most: int | None = None
+    grow: bool = True
+
+    @classmethod
+    def of(cls, options: ServerOptions) -> "Retries":
+        """As the flags say; an interval that is given stays the same."""
+        micros = options.load_retry_interval_micros
+        if micros is None:
+            return cls(most=options.max_num_load_retries)
+        return cls(max(0, micros) / 1e6, options.max_num_load_retries, grow=False)
+
+    def wait(self, failures: int) -> float:
+        """Seconds from the last of so many failures in a row to the next try."""
+        if self.most is not None and failures > self.most:
+            return math.inf
+        if not self.grow:
+            return self.seconds
+        return min(_LONGEST_RETRY_WAIT, self.seconds * 2 ** min(failures - 1, 10))
+
+
+@dataclasses.dataclass
+class VersionRecord:
+    """What is known of one version: its state, its last error, and when to try again.
+
+    Args:
+        state: As in the model's status.
+        code: `OK`, or why it did not load.
+        message: The error's text.
+        servable: The loaded version while it is available.
+        folder: Where that was loaded from.
+        seen: The folder as it looked at the last poll.
+        tried: The folder as it looked when the last load failed.
+        failures: Failed loads in a row.
+        retry_at: Monotonic time of the next attempt if the folder stays as it is.
+    """
+
+    state: State = State.START
+    code: Code = Code.OK
+    message: str = ""
+    servable: Servable | None = None
+    folder: Path | None = None
+    seen: Footprint | None = None
+    tried: Footprint | None = None
+    failures: int = 0
+    retry_at: float = 0.0
+
+    def fail(self, look: Footprint, error: Exception, retries: Retries) -> bool:
+        """Notes a load that failed.
+
+        Args:
+            look: The folder as it was.
+            error: What went wrong.
+            retries: When the next attempt comes.
+
+        Returns:
+            Whether it is the first failure of this folder.
+        """
+        first = self.tried != look
+        self.failures = 1 if first else self.failures + 1
+        self.tried = look
+        self.retry_at = time.monotonic() + retries.wait(self.failures)
+        number = getattr(error, "error_code", None) or getattr(error, "code", Code.UNKNOWN)
+        message = str(getattr(error, "message", None) or error or type(error).__name__)
+        self.state = State.AVAILABLE if self.servable is not None else State.END
+        self.code = Code(int(number or Code.UNKNOWN))
+        self.message = " ".join(message.split())[:500]
+        return first
