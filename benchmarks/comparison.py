@@ -122,7 +122,7 @@ def compare_decoding(
     answer = saved_model(loop, subwords, folder, beam, length)
     rounds = []
     for _ in range(args.rounds):
-        theirs = opennmt(args.opennmt, "decode", folder, beam, length)
+        theirs = opennmt(args.opennmt, "decode", folder, beam, length, 1)
         ours, tokens = decoding_speed(answer, subwords, args.data)
         limit = decoding_limit(beam, tokens)
         rounds.append((ours, theirs["sentences_per_second"], limit, tokens, theirs["length"]))
@@ -265,12 +265,12 @@ def decoding_speed(answer: Callable, subwords: Subwords, data: Path) -> tuple[fl
 
 
 def opennmt(
-    python: str, action: str, folder: Path, number: int, length: int = 0, kind: str = "recurrent"
+    python: str, action: str, folder: Path, *numbers: int, kind: str = "recurrent"
 ) -> dict[str, float]:
     """Runs OpenNMT-tf's side and reads what it prints."""
     script = Path(__file__).with_name("opennmt_side.py")
     result = subprocess.run(
-        [python, str(script), action, kind, str(folder), str(number), str(length)],
+        [python, str(script), action, kind, str(folder), *map(str, numbers)],
         capture_output=True,
         text=True,
         check=True,

@@ -1,17 +1,21 @@
 """OpenNMT-tf's side of the comparisons; runs in an environment of its own.
 
     pip install 'OpenNMT-tf[tensorflow]==2.32.0'            # Python 3.10, a fresh environment
-    python opennmt_side.py train MODEL FOLDER STEPS 0       # prints target tokens a second
-    python opennmt_side.py learn MODEL FOLDER STEPS 0       # trains and keeps the weights in FOLDER
-    python opennmt_side.py decode MODEL FOLDER BEAM LENGTH  # prints sentences a second
+    python opennmt_side.py train MODEL FOLDER STEPS       # prints target tokens a second
+    python opennmt_side.py learn MODEL FOLDER STEPS       # trains and keeps the weights in FOLDER
+    python opennmt_side.py decode MODEL FOLDER BEAM LENGTH STREAMS  # prints sentences a second
 
 MODEL is `recurrent` or `transformer`. With LENGTH 0 decoding takes the weights that `learn` kept
-and ends where they say. FOLDER holds `vocabulary.txt`, `train.source`, `train.target`,
-`test.source`, `test.target`, all of them subwords with spaces between, as `comparison.py` writes
-them.
+and ends where they say. With one stream, batches come one after another and each may use all cores;
+with more, so many processes decode a share of them, each on one core (two calls at once in one
+process end it: "free(): invalid pointer").
+
+FOLDER holds `vocabulary.txt`, `train.source`, `train.target`, `test.source`, `test.target`, all of
+them subwords with spaces between, as `comparison.py` writes them.
 """
 
 import json
+import multiprocessing
 import os
 import sys
 import time
@@ -84,7 +88,7 @@ def kept(kind, model, folder):
     )
 
 
-def learn(kind, folder, steps, _):
+def learn(kind, folder, steps):
     """Trains and keeps the weights."""
     model = MODELS[kind](folder)
     manager = kept(kind, model, folder)
@@ -94,7 +98,7 @@ def learn(kind, folder, steps, _):
     print("{}")
 
 
-def train(kind, folder, steps, _):
+def train(kind, folder, steps):
     """Times training steps after the first ten."""
     rate = take_steps(MODELS[kind](folder), folder, steps)
     print(json.dumps({"tokens_per_second": rate}))
@@ -140,8 +144,26 @@ def is_transformer(model):
     return isinstance(model, opennmt.models.Transformer)
 
 
-def decode(kind, folder, beam, length):
-    """Times the whole test set, batch by batch, after a first batch that traces."""
+def decode(kind, folder, beam, length, streams):
+    """Times the whole test set, after a first batch that traces."""
+    context = multiprocessing.get_context("spawn")
+    ready, results = context.Barrier(streams), context.Queue()
+    shared = (kind, folder, beam, length, streams, ready, results)
+    workers = [context.Process(target=decode_share, args=(n, *shared)) for n in range(streams)]
+    for worker in workers:
+        worker.start()
+    begun, ended, sentences, tokens = zip(*(results.get() for _ in workers))
+    for worker in workers:
+        worker.join()
+    rate = sum(sentences) / (max(ended) - min(begun))
+    print(json.dumps({"sentences_per_second": rate, "length": sum(tokens) / sum(sentences)}))
+
+
+def decode_share(number, kind, folder, beam, length, streams, ready, results):
+    """Decodes every `streams`-th batch, batch by batch."""
+    if streams > 1:
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
     model = MODELS[kind](folder)
     model.params = {
         "beam_width": beam,
@@ -161,21 +183,18 @@ def decode(kind, folder, beam, length):
         _, predictions = model(features)
         return predictions["length"]
 
-    infer(next(iter(dataset)))
-    seconds, sentences, tokens = 0.0, 0, 0
-    for features in dataset:
-        started = time.perf_counter()
-        lengths = infer(features).numpy()
-        seconds += time.perf_counter() - started
-        sentences += int(features["length"].shape[0])
-        tokens += int(lengths[:, 0].sum())
-    print(json.dumps({"sentences_per_second": sentences / seconds, "length": tokens / sentences}))
+    batches = list(dataset)[number::streams]
+    infer(batches[0])
+    ready.wait()
+    begun = time.monotonic()
+    lengths = [infer(features).numpy() for features in batches]
+    ended = time.monotonic()
+    tokens = sum(int(found[:, 0].sum()) for found in lengths)
+    results.put((begun, ended, sum(map(len, lengths)), tokens))
 
 
 MODELS = {"recurrent": make_recurrent, "transformer": make_transformer}
 
 if __name__ == "__main__":
-    action, kind, where, number, length = sys.argv[1:]
-    {"train": train, "learn": learn, "decode": decode}[action](
-        kind, where, int(number), int(length)
-    )
+    action, kind, where, *numbers = sys.argv[1:]
+    {"train": train, "learn": learn, "decode": decode}[action](kind, where, *map(int, numbers))

@@ -98,8 +98,9 @@ def compare(
             rates.setdefault(name, []).append(found["sentences_per_second"])
             lengths[name] = found["length"]
             texts[name] = decoded(subwords, found["answers"])
-        if args.opennmt and streams == 1:
-            found = opennmt(args.opennmt, "decode", folder, args.beam, length, "transformer")
+        if args.opennmt:
+            numbers = (args.beam, length, streams)
+            found = opennmt(args.opennmt, "decode", folder, *numbers, kind="transformer")
             rates.setdefault("OpenNMT-tf", []).append(found["sentences_per_second"])
             lengths["OpenNMT-tf"] = found["length"]
     print(f"beam {args.beam}, {title}")

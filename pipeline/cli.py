@@ -3,10 +3,12 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 # A command is a module of pairloom.pipeline.commands with add_arguments(parser) and run(args).
 # The sentences stand here so that `pairloom --help` imports none of them.
@@ -78,7 +80,7 @@ def guarded(call: Callable[[], int], verbose: bool = False) -> int:
 
 def _run_command(name: str, arguments: Sequence[str]) -> int:
     command = importlib.import_module(f"pairloom.pipeline.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"pairloom {name}",
         description=f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -87,6 +89,21 @@ def _run_command(name: str, arguments: Sequence[str]) -> int:
     )
     command.add_arguments(parser)
     return int(command.run(parser.parse_args(arguments)))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong in a line or two, where `argparse` would print every flag there is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with 2."""
+        import difflib
+
+        told = f"{self.prog}: {message}."
+        flags = re.findall(r"--[\w-]+", message.partition("unrecognized arguments:")[2])
+        for flag in flags[:1]:
+            near = difflib.get_close_matches(flag, self._option_string_actions, n=1)
+            told += f" Did you mean {near[0]}?" if near else ""
+        self.exit(2, f"{told}\n{self.prog} --help lists what there is.\n")
 
 
 def help_text() -> str:

@@ -24,7 +24,7 @@ _SMALLEST_BATCH = 8
 _WAITING = 10
 # A name as Kubernetes takes it; a bucket, and a folder in it.
 _CLAIM = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
-_BUCKET = re.compile(r"gs://[a-z0-9][-_.a-z0-9]*[a-z0-9](/[^/\s]+)*/?")
+_BUCKET = re.compile(r"gs://[a-z0-9][-_.a-z0-9]+[a-z0-9](/[^/\s]+)*/?")
 _CONFIGS = ("models.config", "batching.config", "monitoring.config")
 # The image's entry point adds the two ports.
 _FLAGS = (
@@ -82,7 +82,8 @@ class Deployment:
         if self.store and not known.fullmatch(self.store):
             raise UserError(
                 "Expected the name of a volume claim (lower case, digits, dashes and dots between "
-                f"them) or gs://BUCKET/PATH. Received: --models {self.store!r}. "
+                f"them) or gs://BUCKET/PATH (a bucket has three characters or more). "
+                f"Received: --models {self.store!r}. "
                 "`kubectl get pvc` lists the claims that are there."
             )
         if self.cpus < 1:

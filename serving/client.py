@@ -262,6 +262,12 @@ class Client:
             return ServerUnavailable(f"{self.address} did not answer within {self.timeout:g} s.")
         if code == grpc.StatusCode.UNAVAILABLE and "queue" in details:
             return ServerUnavailable(f"{self.address} has too much to do: {details}.")
+        if code == grpc.StatusCode.UNAVAILABLE and _HANDSHAKE.search(details):
+            return ServerUnavailable(
+                f"{self.address} and we do not agree on TLS: it has none, or its certificate is "
+                "not for this host or not of an authority we know (--ca-file), or it wants one of "
+                f"ours (--cert-file, --key-file). {details}"
+            )
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServerUnavailable(
                 f"No model server answers at {self.address}; start one with `pairloom serve`, and "
@@ -291,6 +297,7 @@ class Client:
 _STATES = {10: "START", 20: "LOADING", 30: "AVAILABLE", 40: "UNLOADING", 50: "END"}
 # A server that batches takes no request that is larger than a batch.
 _TOO_MANY_ROWS = re.compile(r"larger than maximum input batch size (\d+)")
+_HANDSHAKE = re.compile("handshake|certificate|ssl_error|peer name", re.IGNORECASE)
 _CLIENTS_FAULT = (
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.FAILED_PRECONDITION,

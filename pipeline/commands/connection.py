@@ -1,6 +1,7 @@
 """How a command reaches a served model: where, which version, and what to show at the door."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,8 @@ def connect(args: argparse.Namespace) -> "Client":
     Raises:
         UserError: a file cannot be read or is not what it should be, or the address is none.
     """
+    # What gRPC's core would write to the terminal is told in the client's own words.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from pairloom.serving.client import Client
 
     try:

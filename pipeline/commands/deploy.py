@@ -8,7 +8,7 @@ from pairloom.pipeline.commands.arguments import add_override_argument
 from pairloom.pipeline.commands.serve import has_versions
 from pairloom.pipeline.deployment import Deployment, deployment_files, object_name
 from pairloom.pipeline.errors import UserError
-from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
 from pairloom.pipeline.run_folder import RunFolder, shown_path
 
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the files, and says what to do with them."""
-    recipes = [load_recipe(recipe, args.overrides) for recipe in args.recipes]
+    recipes = [load(recipe, args) for recipe in args.recipes]
     out = Path(args.out or f"deploy-{object_name(recipes[0].name)}")
     deployment = Deployment(recipes, out, args.runs_dir, args.models, args.cpus)
     files = deployment_files(deployment)
@@ -54,9 +54,23 @@ def run(args: argparse.Namespace) -> int:
                 f"pairloom run {given}"
             )
     compose, manifests = (shlex.quote(f"{out}/{name}") for name in ("compose.yaml", "kubernetes/"))
-    print(f"\nOn this machine:  docker compose -f {compose} up")
+    print(f"\nOn this machine:  docker compose -f {compose} up --wait")
     print(f"On a cluster:     kubectl apply -f {manifests} (models first: docs/serving.md)")
     return 0
+
+
+def load(given: str, args: argparse.Namespace) -> Recipe:
+    """A recipe; one who names a run is told what to name.
+
+    Raises:
+        RecipeError: there is none of this name, or it is wrong.
+    """
+    try:
+        return load_recipe(given, args.overrides)
+    except RecipeError as error:
+        if not error.key and RunFolder.of(args.runs_dir, given).path.is_dir():
+            error.received += ", a run: name the recipe that it was made from"
+        raise
 
 
 def write(out: Path, files: dict[str, str], force: bool) -> None:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 def print_look(look: FilesLook) -> None:
     """What was found, in a few lines."""
     files = " and ".join(str(file) for file in look.files)
-    print(f"{files}: {look.format}, {look.pairs:,} pairs. The first ones:")
+    print(f"{files}: {look.format}, {look.pairs:,} rows. The first pairs:")
     for source, target in look.sample:
         print(f"  {source[:70]}  →  {target[:70]}")
     if look.format in ("tsv", "csv") and not look.header:
@@ -67,4 +67,4 @@ def print_look(look: FilesLook) -> None:
         there = ", ".join(look.column_names)
         print("Source is column {}, target is column {}, of {}.".format(*look.columns, there))
     if look.pairs < 1000:
-        print(f"{look.pairs:,} pairs are few: expect a model that has learned little.")
+        print(f"{look.pairs:,} are few: expect a model that has learned little.")

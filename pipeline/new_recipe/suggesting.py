@@ -58,7 +58,7 @@ def suggest(look: FilesLook) -> Suggestion:
     source = choose_vocabulary(look.source, look.pairs)
     target = choose_vocabulary(look.target, look.pairs)
     if source.method == target.method == "bpe" and look.source.script == look.target.script:
-        why = f"subwords, one vocabulary for both: both are in {look.source.script.lower()} script"
+        why = "subwords, one vocabulary for both: both have the same letters"
         source = target = VocabularyChoice("bpe", max(source.size, target.size), why)
     units, epochs, batch_tokens = _by_size(look.pairs)
     steps = max(1, look.pairs * max(2, look.target.words[0]) // batch_tokens)

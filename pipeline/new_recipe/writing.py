@@ -24,7 +24,7 @@ def recipe_text(look: FilesLook, suggestion: Suggestion, name: str, file: Path) 
     """The whole recipe; `file` is where it will be, so that paths are relative to it."""
     return "\n".join(
         [
-            f"# {name}: {look.pairs:,} pairs. Written by `pairloom new` after a look at the files.",
+            f"# {name}: {look.pairs:,} rows. Written by `pairloom new` after a look at the files.",
             "#",
             f"#   pairloom run {_shell(file)}",
             f"#   pairloom serve {name}",
@@ -137,7 +137,8 @@ def _ending(suggestion: Suggestion) -> list[str]:
 
 def _described(text: TextLook) -> str:
     words = "1 word" if text.words[0] == 1 else f"{text.words[0]} words"
-    return f"{text.script.lower()}, usually {words}, {text.characters[0]} characters"
+    script = "" if text.script == "NONE" else f"{text.script.lower()}, "
+    return f"{script}usually {words}, {text.characters[0]} characters"
 
 
 def _yaml(value: Any) -> str:

@@ -31,7 +31,7 @@ class Call:
     id: str = ""
     api: str = "Predict"
     model: str = ""
-    version: int = 0
+    version: int | None = None
     signature: str = ""
     rows: int = 0
     since: float = dataclasses.field(default_factory=time.monotonic)

@@ -16,7 +16,7 @@ from pairloom.serving.server.errors import ServingError
 METRICS_PATH = "/monitoring/prometheus/metrics"
 
 _MESSAGES = message_classes(
-    "pairloom.serving_config",
+    "tensorflow.serving",
     {
         "Int64Value": "value:1:int64",
         "StringValue": "value:1:string",
@@ -172,5 +172,5 @@ def _parse(path: str, flag: str, name: str) -> Any:
         return text_format.Parse(text, _MESSAGES[name]())
     except text_format.ParseError as error:
         raise ServingError(
-            f"Invalid protobuf file: '{path}': {error}. Expected a {name}."
+            f"Invalid protobuf file: '{path}': {str(error).rstrip('.')}. Expected a {name}."
         ) from None

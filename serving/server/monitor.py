@@ -83,7 +83,7 @@ class Monitor:
                         "api": call.api,
                         "entrypoint": entrypoint,
                         "model": call.model[:_LONGEST_NAME],
-                        "version": call.version,
+                        **({"version": call.version} if call.version is not None else {}),
                         "signature": call.signature,
                         "rows": call.rows,
                         "status": code.name,

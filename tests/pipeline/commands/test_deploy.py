@@ -13,7 +13,7 @@ def test_it_writes_and_says_what_comes_next(pairloom, tmp_path):
 
 def test_what_comes_next_can_be_pasted(pairloom):
     _, out, _ = pairloom("deploy", "tfserving", "cmudict", "--out", "my $files")
-    assert "docker compose -f 'my $files/compose.yaml' up" in out
+    assert "docker compose -f 'my $files/compose.yaml' up --wait" in out
     assert "kubectl apply -f 'my $files/kubernetes/'" in out
 
 
@@ -55,6 +55,7 @@ def test_a_file_that_somebody_changed_is_kept(pairloom, tmp_path):
     ("arguments", "told"),
     [
         (["cmudcit"], "cmudict"),
+        (["cmudict", "--models", "gs://b/models"], "three characters or more"),
         (["cmudict", "--models", "s3://bucket"], "gs://BUCKET/PATH"),
         (["cmudict", "--models", "My_Claim"], "--models 'My_Claim'"),
         (["cmudict", "--cpus", "0"], "at least one core"),
@@ -71,3 +72,9 @@ def test_mistakes_are_told_in_a_message(pairloom, tmp_path, arguments, told):
 def test_only_tf_serving_is_deployed_to(pairloom):
     code, _, err = pairloom("deploy", "triton", "cmudict")
     assert code == 2 and "tfserving" in err
+
+
+def test_a_runs_name_is_told_from_a_recipes(pairloom, tmp_path):
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    code, _, err = pairloom("deploy", "tfserving", "mine")
+    assert code == 1 and "mine, a run: name the recipe that it was made from" in err

@@ -17,7 +17,7 @@ def sentences(tmp_path):
 def test_two_files_give_a_valid_recipe_and_the_two_next_commands(pairloom, sentences):
     code, out, err = pairloom("new", "train.en", "train.de")
     assert (code, err) == (0, "")
-    assert "parallel, 1,500 pairs" in out
+    assert "parallel, 1,500 rows" in out
     assert out.rstrip().endswith(
         "pairloom check train-en-de.yaml\n"
         "  pairloom run train-en-de.yaml\n"

@@ -253,6 +253,9 @@ def test_the_command_shows_token_and_certificate(start_server, base_path, tmp_pa
     assert code == 1 and "--token-file" in said
     code, said = ask("token")
     assert code == 1 and "--tls" in said
+    (tmp_path / "ca").write_bytes(_pem(Authority().certificate))
+    code, said = ask("token", "ca", "cert", "key")
+    assert code == 1 and "do not agree on TLS" in said and "--ca-file" in said
 
 
 def test_tls_and_mutual_tls(start_server, base_path, tmp_path):

@@ -44,7 +44,7 @@ def test_batching_parameters_are_read_and_the_others_are_tf_servings(write):
         ("max_batch_size { value: 0 }", "max_batch_size must be at least 1. Received: 0"),
         ("batch_timeout_micros { value: -1 }", "must not be negative"),
         ("allowed_batch_sizes: 8", r"end with max_batch_size. Received: \[8\]"),
-        ("max_batch_sise { value: 3 }", "Invalid protobuf file.*max_batch_sise"),
+        ("max_batch_sise { value: 3 }", 'tensorflow.serving.BatchingParameters" has .*sise"[.] E'),
         ("max_batch_size: 3", "Invalid protobuf file"),
     ],
 )

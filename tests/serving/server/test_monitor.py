@@ -25,6 +25,7 @@ def test_every_ending_is_noted(caplog):
     details = [record.details for record in caplog.records]
     assert [one["status"] for one in details] == ["OK", "UNAVAILABLE", "INTERNAL"]
     assert details[0]["request_id"] == "abc" and details[0]["version"] == 3
+    assert "version" not in details[1]
     assert [one.get("error") for one in details] == [None, "full", None]
     page = monitor.metrics.page().decode()
     assert 'request_count{model_name="m",status="UNAVAILABLE"} 1' in page
