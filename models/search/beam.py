@@ -41,6 +41,7 @@ def beam_search(
     prefix: Any = None,
     length_penalty: float = 0.0,
     coverage_penalty: float = 0.0,
+    growth: float = 1.25,
     begin_id: int = 2,
     end_id: int = 3,
     with_weights: bool = False,
@@ -51,8 +52,9 @@ def beam_search(
     `coverage_penalty * sum_j log(min(sum_t a_tj, 1))`, Wu et al. (2016), section 7. At each step
     a sentence keeps its `beams` best unfinished hypotheses; one that ends among the `beams` best
     is finished. A sentence is done when `beams` of its hypotheses are finished, or when no
-    unfinished one can still enter its `nbest` best; it then leaves the batch, so that short
-    sentences do not wait for long ones. What a sentence is searched with never changes its result.
+    unfinished one can still enter its `nbest` best before it is `growth` times as long; it then
+    leaves the batch, so that short sentences do not wait for long ones. What a sentence is searched
+    with never changes its result.
 
     `min_length`, `no_repeat_ngrams` and `prefix` decide what may be written, never how likely it
     is: `log P` is the decoder's own. The prefix comes before the other two, and where nothing else
@@ -75,6 +77,9 @@ def beam_search(
             behind them. They count in length and score; those behind `max_length` are ignored.
         length_penalty: 0 compares sums of log probabilities; 1 nearly compares their means.
         coverage_penalty: 0 is off.
+        growth: How far a search looks ahead, at least 1. A length penalty forgives a hypothesis
+            much, if only it becomes long enough; `float("inf")` waits for that until `max_length`,
+            for answers that are hardly ever others (docs/benchmarks.md).
         begin_id: What the decoder is fed first.
         end_id: What ends a hypothesis.
         with_weights: Whether the attention comes back too.
@@ -90,6 +95,8 @@ def beam_search(
         raise ValueError(
             f"`length_penalty` must not be negative. Received: length_penalty={length_penalty}."
         )
+    if growth < 1:
+        raise ValueError(f"`growth` must be at least 1. Received: growth={growth}.")
     constraints = Constraints(
         end_id=end_id,
         begin_id=begin_id,
@@ -101,7 +108,6 @@ def beam_search(
     memory = prepared(decoder, memory)
     batch, memory_time = tf.unstack(tf.shape(memory.mask))
     max_length = tf.convert_to_tensor(max_length, tf.int32)
-    longest = length_factor(max_length, length_penalty)
 
     def advance(t: tf.Tensor, loop: _Loop) -> _Loop:
         logits, state, weights = decoder.step(loop.ids, loop.state, loop.memory)
@@ -138,7 +144,10 @@ def beam_search(
                 given_weights(weights) if with_weights else None,
             ),
         )
-        return _drop_done(loop, beams, nbest, longest)
+        # A hypothesis has `t + 1` ids, and the end is one more.
+        reach = growth * tf.cast(t + 1, tf.float32) + 1.0
+        longest = tf.minimum(reach, tf.cast(max_length, tf.float32))
+        return _drop_done(loop, beams, nbest, length_factor(longest, length_penalty))
 
     def extensions(t, loop, logits) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """The best by one id: log probabilities, ids and parents, `(active, 2 * beams)`."""
@@ -186,13 +195,13 @@ def beam_search(
     return trace_back(loop.trail, finished, steps, nbest, end_id, with_weights)
 
 
-def _drop_done(loop: _Loop, beams: int, nbest: int, longest: tf.Tensor) -> _Loop:
-    """Lets the sentences go that no further step can change."""
+def _drop_done(loop: _Loop, beams: int, nbest: int, factor: tf.Tensor) -> _Loop:
+    """Lets the sentences go that no further step will change; `factor` is the largest by length."""
     count = tf.gather(loop.finished.count, loop.active)
     worst = tf.gather(loop.finished.scores, loop.active)[:, nbest - 1]
     # Log probabilities are negative and only fall: no hypothesis can score above this. Where no
     # beam holds a hypothesis any more it is `NEVER`, so that the sentence is done as well.
-    bound = loop.log_probability[:, 0] / longest
+    bound = loop.log_probability[:, 0] / factor
     done = (count >= beams) | (bound <= worst)
     names = ("active", "ids", "log_probability", "seen", "coverage", "state", "memory")
     kept = keep_active(~done, {name: getattr(loop, name) for name in names})

@@ -70,6 +70,7 @@ def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(
         nbest=nbest,
         max_length=longest,
         length_penalty=length_penalty,
+        growth=np.inf,
     )
     logs = tf.nn.log_softmax(table).numpy()
     finished = []
@@ -132,6 +133,18 @@ def test_a_beam_finds_no_less_than_greedy_here(seed):
     finished = np.array([END in ids for ids in greedy.ids[:, 0].numpy()])
     better = beam(model, beams=8).scores[:, 0] >= greedy.scores[:, 0] - 1e-4
     assert better.numpy()[finished].all()
+
+
+@pytest.mark.parametrize(("growth", "best"), [(1.25, [END]), (np.inf, [4, 5, 6, 7, 8, 9, END])])
+def test_a_search_looks_ahead_as_far_as_it_is_told(markov, empty_memory, growth, best):
+    # After the first id all is certain, and the penalty forgives the rarer one when it is long.
+    table = np.full((10, 10), -np.inf, "float32")
+    table[2, [4, END]] = np.log([0.4, 0.6])
+    table[range(4, 10), [5, 6, 7, 8, 9, END]] = 0.0
+    settings = {"beams": 2, "max_length": 10, "length_penalty": 1.0, "growth": growth}
+    found = beam_search(markov(table), empty_memory(1), **settings)
+    # It has as many steps as it needs, and no more.
+    np.testing.assert_array_equal(found.ids[0], [best])
 
 
 def test_the_length_limit_cuts_off(markov, empty_memory):
@@ -263,6 +276,7 @@ def test_a_decoder_that_was_never_called_searches_a_memory_of_arrays(
     [
         ({"beams": 2, "nbest": 3}, "`nbest` must be between 1 and `beams`.*nbest=3, beams=2"),
         ({"length_penalty": -1.0}, "`length_penalty` must not be negative"),
+        ({"growth": 0.5}, "`growth` must be at least 1. Received: growth=0.5"),
     ],
 )
 def test_impossible_settings_say_so(settings, message):

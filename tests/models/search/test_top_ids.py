@@ -2,29 +2,39 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.models.search.top_ids import _block_width, top_ids
+from pairloom.models.search.top_ids import top_ids
+
+# Below the number from which blocks are used, above it, and with no divisor to make them of.
+SIZES = [11, 997, 2000, 7919, 8000]
 
 
-@pytest.mark.parametrize("size", [11, 96, 997, 1000, 8000])
-@pytest.mark.parametrize("count", [1, 4, 10])
-def test_the_largest_are_those_of_top_k(size, count):
-    logits = tf.constant(np.random.default_rng(size).normal(size=(3, 2, size)).astype("float32"))
-    values, ids = top_ids(logits, count)
-    expected = tf.math.top_k(logits, count)
+def assert_top(logits, count):
+    values, ids = top_ids(tf.constant(logits, tf.float32), count)
+    expected = tf.math.top_k(tf.constant(logits, tf.float32), count)
     np.testing.assert_array_equal(values, expected.values)
     np.testing.assert_array_equal(ids, expected.indices)
 
 
-def test_equal_logits_come_in_the_order_of_their_ids():
-    logits = tf.constant(np.random.default_rng(0).integers(0, 3, (5, 1000)).astype("float32"))
-    np.testing.assert_array_equal(top_ids(logits, 10)[1], tf.math.top_k(logits, 10).indices)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("count", [1, 4, 10])
+def test_the_largest_are_those_of_top_k(size, count):
+    assert_top(np.random.default_rng(size).normal(size=(3, 2, size)), count)
 
 
-def test_nothing_in_gives_nothing_out():
-    values, ids = top_ids(tf.zeros([0, 5, 1000]), 10)
+@pytest.mark.parametrize("size", SIZES)
+def test_equal_logits_come_in_the_order_of_their_ids(size):
+    assert_top(np.random.default_rng(0).integers(0, 3, (5, size)), 10)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("possible", [0, 1])
+def test_where_little_is_possible_ids_are_still_the_vocabulary_s(size, possible):
+    logits = np.full((2, size), -np.inf)
+    logits[:, size - possible :] = 1.0
+    assert_top(logits, 10)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_in_gives_nothing_out(size):
+    values, ids = top_ids(tf.zeros([0, 5, size]), 10)
     assert values.shape == ids.shape == (0, 5, 10)
-
-
-def test_blocks_serve_common_vocabularies_and_not_primes():
-    assert _block_width(8000, 10) and _block_width(6000, 10)
-    assert not _block_width(7919, 10)
