@@ -19,6 +19,15 @@ def quiet_tensorflow() -> None:
     warnings.filterwarnings("ignore", "Unexpected end-group tag", RuntimeWarning)
 
 
+def leave_keras_out() -> None:
+    """Saves the second that Keras takes of TensorFlow's import; call it before the import.
+
+    A session needs none of it. For a process that does nothing but serve: whoever asks for
+    `tf.keras` in it gets the package `tf_keras`, or an error where that is not installed.
+    """
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+
+
 def import_tensorflow() -> ModuleType:
     """Imports TensorFlow, and TF-Text if it is installed, for models that use its ops."""
     import tensorflow as tf

@@ -30,7 +30,7 @@ from pairloom.serving.server.model_config import ConfiguredModel, models_of, ser
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
-from pairloom.serving.server.runtime import import_tensorflow, quiet_tensorflow
+from pairloom.serving.server.runtime import import_tensorflow, leave_keras_out, quiet_tensorflow
 
 if TYPE_CHECKING:
     from pairloom.serving.server.configuring import Configurer
@@ -329,6 +329,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         server = ModelServer(options, scores_of, stop)
         server.check()
         quiet_tensorflow()
+        leave_keras_out()
         import_tensorflow()
         # What is there now stays: later collections need not look at it, and pause less.
         gc.collect()
