@@ -22,6 +22,9 @@ from pairloom.serving.answers import (
     VersionStatus,
 )
 
+# A name that gRPC looks up, and asks all whom it finds.
+_RESOLVED = "dns:///"
+
 Text = str | bytes
 Texts = Text | Sequence[Text]
 
@@ -53,7 +56,8 @@ class Client:
 
     Args:
         address: `host:port` of the server's gRPC port; the port defaults to 8500, the host to
-            this one. Or `unix:PATH` of its `--grpc_socket_path`.
+            this one. Or `unix:PATH` of its `--grpc_socket_path`, or `dns:///host:port` where a name
+            stands for several servers, which are then asked in turns.
         model: The model's name. `default` is the only model of a pairloom server; stock TF
             Serving wants the name it was started with.
         version: A version, or None for the newest.
@@ -80,7 +84,7 @@ class Client:
             )
         if version is not None and not 0 <= version < 2**63:
             raise ValueError(f"`version` must be a number in [0, 2**63). Received: {version}.")
-        if "://" in address:
+        if "://" in address and not address.startswith(_RESOLVED):
             raise ValueError(
                 f"`address` must be host:port of the gRPC port, such as localhost:8500. "
                 f"Received: {address!r}."
@@ -91,10 +95,13 @@ class Client:
         self.label = label
         self.timeout = timeout
         self._metadata = [("authorization", f"Bearer {token}")] if token else []
-        options: list[tuple[str, int]] = [
+        options: list[tuple[str, int | str]] = [
             ("grpc.max_receive_message_length", -1),
             ("grpc.max_send_message_length", -1),
         ]
+        if self.address.startswith(_RESOLVED):
+            # The name stands for several servers, which take turns.
+            options.append(("grpc.lb_policy_name", "round_robin"))
         if self.address.startswith(("localhost:", "127.", "[::1]:")):
             # A proxy set for the outside world must not carry requests to this machine.
             options.append(("grpc.enable_http_proxy", 0))
@@ -320,10 +327,12 @@ def _how_to_choose(error: Any) -> str:
 
 def _host_and_port(address: str) -> str:
     """An address with what it leaves out: this machine, or port 8500."""
-    if address.startswith("unix:"):
+    if address.startswith(("unix:", _RESOLVED)):
         return address
     if address.removeprefix(":").isdigit():
         return f"localhost:{address.removeprefix(':')}"
+    if address.count(":") > 1 and not address.startswith("["):
+        address = f"[{address}]"
     has_port = address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address
     return address if has_port else f"{address}:8500"
 

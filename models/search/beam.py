@@ -54,7 +54,8 @@ def beam_search(
     is finished. A sentence is done when `beams` of its hypotheses are finished, or when no
     unfinished one can still enter its `nbest` best before it is `growth` times as long; it then
     leaves the batch, so that short sentences do not wait for long ones. What a sentence is searched
-    with never changes its result.
+    with never changes its result. (A larger `nbest` may, in the rare case that a search that goes
+    on for the others comes upon a better first.)
 
     `min_length`, `no_repeat_ngrams` and `prefix` decide what may be written, never how likely it
     is: `log P` is the decoder's own. The prefix comes before the other two, and where nothing else
@@ -95,7 +96,7 @@ def beam_search(
         raise ValueError(
             f"`length_penalty` must not be negative. Received: length_penalty={length_penalty}."
         )
-    if growth < 1:
+    if not growth >= 1:
         raise ValueError(f"`growth` must be at least 1. Received: growth={growth}.")
     constraints = Constraints(
         end_id=end_id,
@@ -196,11 +197,11 @@ def beam_search(
 
 
 def _drop_done(loop: _Loop, beams: int, nbest: int, factor: tf.Tensor) -> _Loop:
-    """Lets the sentences go that no further step will change; `factor` is the largest by length."""
+    """Lets the sentences go whose best no other will join before its length divides by `factor`."""
     count = tf.gather(loop.finished.count, loop.active)
     worst = tf.gather(loop.finished.scores, loop.active)[:, nbest - 1]
-    # Log probabilities are negative and only fall: no hypothesis can score above this. Where no
-    # beam holds a hypothesis any more it is `NEVER`, so that the sentence is done as well.
+    # Log probabilities are negative and only fall: up to that length no hypothesis can score above
+    # this. Where no beam holds one any more it is `NEVER`, so that the sentence is done as well.
     bound = loop.log_probability[:, 0] / factor
     done = (count >= beams) | (bound <= worst)
     names = ("active", "ids", "log_probability", "seen", "coverage", "state", "memory")

@@ -6,7 +6,6 @@ was in its batch.
 """
 
 import dataclasses
-import logging
 import threading
 import time
 from collections import deque
@@ -21,8 +20,6 @@ from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.padding import trim, trimmable
 from pairloom.serving.server.saved_model import Arrays, LoadedModel, Request
-
-logger = logging.getLogger("pairloom.serving")
 
 _SHORT_BYTES = 32
 
@@ -70,7 +67,7 @@ class Batcher:
         self._parameters = parameters
         self._observe = observe
         self._wait = parameters.batch_timeout_micros / 1e6
-        self._queues: dict[Hashable, deque[_Batch]] = {}
+        self._queues: dict[tuple[Hashable, ...], deque[_Batch]] = {}
         # When those were answered who have not asked again since, the first answered first.
         self._away: deque[float] = deque()
         self._changed = threading.Condition()
@@ -126,7 +123,11 @@ class Batcher:
             key = group(task.request)
             queue = self._queues.get(key)
             if not queue or queue[-1].rows + task.rows > parameters.max_batch_size:
-                enqueued = sum(map(len, self._queues.values()))
+                enqueued = sum(
+                    len(waiting)
+                    for other, waiting in self._queues.items()
+                    if other[0] == task.request.signature
+                )
                 if enqueued >= parameters.max_enqueued_batches:
                     raise RequestError(
                         Code.UNAVAILABLE,
@@ -140,9 +141,11 @@ class Batcher:
             batch.add(task)
             if self._away:
                 self._away.popleft()
+                if not self._away:
+                    # Nobody else is expected: all that wait are ready.
+                    self._changed.notify_all()
             # Nobody need look at a batch that was there already and goes on waiting.
-            waits = self._away and batch.rows < parameters.max_batch_size
-            if len(batch.tasks) == 1 or not waits:
+            if len(batch.tasks) == 1 or batch.rows >= parameters.max_batch_size:
                 self._changed.notify()
 
     def _work(self) -> None:
@@ -273,8 +276,11 @@ def batch_rows(request: Request) -> int:
     return sizes.pop() if trimmable(shapes) else 0
 
 
-def group(request: Request) -> Hashable:
-    """What requests in one batch have in common: what they ask, and about how long they are."""
+def group(request: Request) -> tuple[Hashable, ...]:
+    """What requests in one batch have in common: what they ask, and about how long they are.
+
+    The signature comes first.
+    """
     lengths = []
     for name, array in sorted(request.inputs.items()):
         longest = 0

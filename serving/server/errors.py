@@ -47,8 +47,8 @@ class RequestError(Exception):
     def __init__(self, code: Code, message: str):
         # A message may quote the request, and gRPC carries it in a header of at most 8 KB.
         raw = message.encode("utf-8", "replace")
-        if len(raw) > _LONGEST_MESSAGE:
-            message = raw[:_LONGEST_MESSAGE].decode("utf-8", "ignore") + "..."
+        message = raw[:_LONGEST_MESSAGE].decode("utf-8", "ignore")
+        message += "..." if len(raw) > _LONGEST_MESSAGE else ""
         super().__init__(message)
         self.code = code
         self.message = message

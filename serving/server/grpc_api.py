@@ -10,7 +10,7 @@ from grpc_reflection.v1alpha import reflection
 
 from pairloom.serving.server.access import Token
 from pairloom.serving.server.config_files import TlsSettings
-from pairloom.serving.server.errors import PortInUse, RequestError
+from pairloom.serving.server.errors import Code, PortInUse, RequestError
 from pairloom.serving.server.grpc_core import CoreServer, Rpc
 from pairloom.serving.server.grpc_services import (
     MODEL,
@@ -29,6 +29,9 @@ from pairloom.serving.server.registry import Registry
 _OPEN_METHODS = f"/{health.SERVICE_NAME}/"
 # What is somewhat too large is refused by us, who can name the limit; the rest by gRPC.
 _TOO_LARGE = 4
+_LARGEST_INT = 2**31 - 1
+# Of a method that a client made up.
+_LONGEST_NAME = 100
 
 
 class GrpcFront:
@@ -60,20 +63,21 @@ class GrpcFront:
             (PREDICTION, MODEL, health.SERVICE_NAME, reflection.SERVICE_NAME)
         )
         self._server = CoreServer(
-            {
-                **self._services.handlers(),
-                **self._health.handlers(),
-                **self._reflection.handlers(),
-            },
+            self._services.handlers(),
             options=[
                 # Otherwise a second server on the same port starts, and takes half of the requests.
                 ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", _TOO_LARGE * options.max_message_bytes),
+                (
+                    "grpc.max_receive_message_length",
+                    min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
+                ),
                 ("grpc.max_send_message_length", -1),
                 *grpc_arguments(options.grpc_channel_arguments),
             ],
             most_calls=MOST_CALLS,
             admit=self._admit,
+            beside={**self._health.handlers(), **self._reflection.handlers()},
+            refused=self._refuse,
         )
         self.port = self._listen(options, tls)
         if options.grpc_socket_path:
@@ -104,7 +108,13 @@ class GrpcFront:
         try:
             self._token.check(rpc.header("authorization"))
         except RequestError as error:
-            Answering(rpc, rpc.method.rpartition("/")[2], self._monitor).fail(error)
+            self._answering(rpc).fail(error)
+
+    def _refuse(self, rpc: Rpc, status: grpc.StatusCode, details: str) -> None:
+        self._answering(rpc).fail(RequestError(Code(status.value[0]), details))
+
+    def _answering(self, rpc: Rpc) -> Answering:
+        return Answering(rpc, rpc.method.rpartition("/")[2][:_LONGEST_NAME], self._monitor)
 
     def start(self) -> None:
         """Starts to answer, in the background."""

@@ -6,12 +6,14 @@ one thread takes what comes from the core, and whoever has an answer sends it. W
 itself stands on is not public; so all of it that is used here is in this file.
 """
 
+import dataclasses
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -28,16 +30,21 @@ _NO_FLAGS = 0
 _CALLS_AHEAD = 64
 
 
+def _nothing() -> None:
+    """What happens when nobody asked for anything; it holds nobody in memory."""
+
+
 class Rpc:
     """One call. Safe for threads.
 
     Args:
+        method: Its method.
         event: The core's, with which it began.
         over: Called when nothing more happens to it.
     """
 
-    def __init__(self, event: Any, over: Callable[[], None]):
-        self.method: str = event.call_details.method.decode("utf-8", "replace")
+    def __init__(self, method: str, event: Any, over: Callable[[], None]):
+        self.method = method
         self.metadata: Metadata = event.invocation_metadata
         self._call = event.call
         self._deadline = event.call_details.deadline
@@ -51,7 +58,7 @@ class Rpc:
         self._due = 0
         self._headed = False
         self._sending = False
-        self._unsent: deque[tuple[Any, ...]] = deque()
+        self._unsent: deque[tuple[tuple[Any, ...], Callable[[], None]]] = deque()
         self._when_gone: Callable[[], None] = _nothing
 
     def header(self, name: str) -> str | None:
@@ -91,9 +98,14 @@ class Rpc:
 
         self._start((cygrpc.ReceiveMessageOperation(_NO_FLAGS),), received)
 
-    def send(self, message: bytes) -> None:
-        """Sends one message of several, unless the call was claimed."""
-        self._send((cygrpc.SendMessageOperation(message, _NO_FLAGS),))
+    def send(self, message: bytes, then: Callable[[], None] = _nothing) -> None:
+        """Sends one message of several, unless the call was claimed.
+
+        Args:
+            message: The message.
+            then: Called when it is on its way, as a handler is.
+        """
+        self._send((cygrpc.SendMessageOperation(message, _NO_FLAGS),), then)
 
     def finish(
         self, message: bytes | None = None, code: int = 0, details: str = "", trailer: Metadata = ()
@@ -103,7 +115,7 @@ class Rpc:
             tuple(trailer), code, details.encode("utf-8", "replace"), _NO_FLAGS
         )
         last = () if message is None else (cygrpc.SendMessageOperation(message, _NO_FLAGS),)
-        self._send((*last, status), finished=True)
+        self._send((*last, status), _nothing, finished=True)
 
     def begin(self) -> None:
         """Waits for the end of the call."""
@@ -118,7 +130,9 @@ class Rpc:
         if self._gone:
             act()
 
-    def _send(self, operations: tuple[Any, ...], finished: bool = False) -> None:
+    def _send(
+        self, operations: tuple[Any, ...], then: Callable[[], None], finished: bool = False
+    ) -> None:
         with self._lock:
             if self._claimed and not finished:
                 return
@@ -128,21 +142,23 @@ class Rpc:
                 operations = (cygrpc.SendInitialMetadataOperation((), _NO_FLAGS), *operations)
             # The core takes one message at a time.
             if self._sending:
-                self._unsent.append(operations)
+                self._unsent.append((operations, then))
                 return
             self._sending = True
             # Counted before it is begun, or the call might be over in between.
             self._due += 1
-        self._begin(operations, self._sent)
+        self._begin(operations, lambda event: self._sent(event, then))
 
-    def _sent(self, event: Any) -> None:
+    def _sent(self, event: Any, then: Callable[[], None]) -> None:
+        if event.success:
+            then()
         with self._lock:
             if not event.success or not self._unsent:
                 self._unsent.clear()
                 self._sending = False
                 return
-            operations = self._unsent.popleft()
-        self._start(operations, self._sent)
+            operations, following = self._unsent.popleft()
+        self._start(operations, lambda event: self._sent(event, following))
 
     def _start(self, operations: tuple[Any, ...], act: Callable[[Any], None]) -> None:
         with self._lock:
@@ -164,6 +180,20 @@ class Rpc:
         self._call.start_server_batch(operations, done)
 
 
+def refuse(rpc: Rpc, status: grpc.StatusCode, details: str) -> None:
+    """Ends a call with a status, unless it is over."""
+    if rpc.claim():
+        rpc.finish(code=status.value[0], details=details)
+
+
+@dataclasses.dataclass
+class _Group:
+    """Methods that share a number of calls; it is the polling thread's alone."""
+
+    handlers: Mapping[str, Handler]
+    calls: int = 0
+
+
 class CoreServer:
     """Listens, and gives each call to the handler of its method.
 
@@ -172,6 +202,9 @@ class CoreServer:
         options: gRPC's channel arguments.
         most_calls: More at once are refused with RESOURCE_EXHAUSTED.
         admit: Looks at a call first; it may claim it, and turn it away.
+        beside: Handlers of other methods, which have as many calls for themselves: who watches the
+            server must not take the place of who asks it.
+        refused: Ends a call that has no handler, or none free.
     """
 
     def __init__(
@@ -180,8 +213,11 @@ class CoreServer:
         options: Sequence[tuple[str, Any]],
         most_calls: int,
         admit: Callable[[Rpc], None] = lambda rpc: None,
+        beside: Mapping[str, Handler] = MappingProxyType({}),
+        refused: Callable[[Rpc, grpc.StatusCode, str], None] = refuse,
     ):
-        self._handlers = handlers
+        self._groups = (_Group(handlers), _Group(beside))
+        self._refused = refused
         self._admit = admit
         self._most = most_calls
         # Both are the polling thread's alone.
@@ -271,26 +307,22 @@ class CoreServer:
             return
         self._ask()
         self._calls += 1
-        rpc = Rpc(event, self._count_off)
+        method = event.call_details.method.decode("utf-8", "replace")
+        group = next((group for group in self._groups if method in group.handlers), None)
+        rpc = Rpc(method, event, lambda: self._count_off(group))
         rpc.begin()
-        handler = self._handlers.get(rpc.method)
-        if handler is None:
-            refuse(rpc, grpc.StatusCode.UNIMPLEMENTED, "Method not found!")
-        elif self._calls > self._most:
-            refuse(rpc, grpc.StatusCode.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
+        if group is None:
+            self._refused(rpc, grpc.StatusCode.UNIMPLEMENTED, "Method not found!")
+            return
+        group.calls += 1
+        if group.calls > self._most:
+            details = "Concurrent RPC limit exceeded!"
+            self._refused(rpc, grpc.StatusCode.RESOURCE_EXHAUSTED, details)
         else:
             self._admit(rpc)
-            rpc.read(handler)
+            rpc.read(group.handlers[method])
 
-    def _count_off(self) -> None:
+    def _count_off(self, group: _Group | None) -> None:
         self._calls -= 1
-
-
-def _nothing() -> None:
-    """What happens when nobody asked for anything; it holds nobody in memory."""
-
-
-def refuse(rpc: Rpc, status: grpc.StatusCode, details: str) -> None:
-    """Ends a call with a status, unless it is over."""
-    if rpc.claim():
-        rpc.finish(code=status.value[0], details=details)
+        if group is not None:
+            group.calls -= 1

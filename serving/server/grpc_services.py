@@ -2,11 +2,13 @@
 
 import json
 import logging
+import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
+from tensorflow.core.framework import tensor_pb2
 from tensorflow_serving.apis import (
     classification_pb2,
     get_model_metadata_pb2,
@@ -174,7 +176,8 @@ class Services:
         def handle(rpc: Rpc, raw: bytes | None) -> None:
             one = Answering(rpc, api, self._monitor)
             if raw is None:
-                one.fail(RequestError(Code.INTERNAL, f"No {kind.DESCRIPTOR.name} came."))
+                # Nearly always its client has left meanwhile, which the core tells only later.
+                one.fail(RequestError(Code.CANCELLED, f"No {kind.DESCRIPTOR.name} came."))
             elif work is predict and len(raw) <= _SMALL_BYTES:
                 self._start_predict(one, raw)
             else:
@@ -185,6 +188,9 @@ class Services:
     def _start_predict(self, one: Answering, raw: bytes) -> None:
         try:
             request = self._parse(predict_pb2.PredictRequest, raw, one.call)
+            if any(_stated(tensor) > _SMALL_BYTES for tensor in request.inputs.values()):
+                self._threads.submit(self._predict, one, request)
+                return
             spec, promised = start_predict(self._registry, request, one.call)
         except BaseException as error:
             one.fail(error)
@@ -197,6 +203,12 @@ class Services:
                 one.fail(error)
 
         promised.add_done_callback(respond)
+
+    def _predict(self, one: Answering, request: predict_pb2.PredictRequest) -> None:
+        try:
+            one.succeed(predict(self._registry, request, one.call))
+        except BaseException as error:
+            one.fail(error)
 
     def _take_config(
         self, request: model_management_pb2.ReloadConfigRequest, call: Call
@@ -223,3 +235,8 @@ class Services:
         elif hasattr(request, "tasks"):
             call.model = request.tasks[0].model_spec.name if request.tasks else ""
         return request
+
+
+def _stated(tensor: tensor_pb2.TensorProto) -> int:
+    """How many elements a tensor has by its shape, which a few bytes can make millions."""
+    return math.prod(dim.size for dim in tensor.tensor_shape.dim)

@@ -25,6 +25,7 @@ class Health:
         self._lock = threading.Lock()
         self._state = _States.NOT_SERVING
         self._watching: dict[Rpc, str] = {}
+        self._ended = False
 
     def handlers(self) -> Mapping[str, Handler]:
         """By method."""
@@ -42,8 +43,9 @@ class Health:
                     rpc.send(self._answer(service))
 
     def end(self) -> None:
-        """Ends the streams that are open."""
+        """Ends the streams that are open, and those to come."""
         with self._lock:
+            self._ended = True
             watching = list(self._watching)
         for rpc in watching:
             _say_goodbye(rpc)
@@ -63,7 +65,10 @@ class Health:
         with self._lock:
             self._watching[rpc] = _service(raw)
             rpc.send(self._answer(self._watching[rpc]))
+            ended = self._ended
         rpc.when_gone(lambda: self._leave(rpc))
+        if ended:
+            _say_goodbye(rpc)
 
     def _leave(self, rpc: Rpc) -> None:
         with self._lock:
@@ -81,14 +86,16 @@ class Reflection:
         self._official = reflection.ReflectionServicer(services)
         self._lock = threading.Lock()
         self._open: set[Rpc] = set()
+        self._ended = False
 
     def handlers(self) -> Mapping[str, Handler]:
         """By method."""
         return {f"/{reflection.SERVICE_NAME}/ServerReflectionInfo": self._begin}
 
     def end(self) -> None:
-        """Ends the streams that are open."""
+        """Ends the streams that are open, and those to come."""
         with self._lock:
+            self._ended = True
             streams = list(self._open)
         for rpc in streams:
             _say_goodbye(rpc)
@@ -96,8 +103,12 @@ class Reflection:
     def _begin(self, rpc: Rpc, raw: bytes | None) -> None:
         with self._lock:
             self._open.add(rpc)
+            ended = self._ended
         rpc.when_gone(lambda: self._leave(rpc))
-        self._go_on(rpc, raw)
+        if ended:
+            _say_goodbye(rpc)
+        else:
+            self._go_on(rpc, raw)
 
     def _go_on(self, rpc: Rpc, raw: bytes | None) -> None:
         if raw is None:
@@ -111,9 +122,9 @@ class Reflection:
             refuse(rpc, grpc.StatusCode.INTERNAL, "The request is no ServerReflectionRequest.")
             self._leave(rpc)
             return
-        for response in self._official.ServerReflectionInfo(iter((request,)), None):
-            rpc.send(response.SerializeToString())
-        rpc.read(self._go_on)
+        [response] = self._official.ServerReflectionInfo(iter((request,)), None)
+        # Who does not take its answers is not asked for more questions.
+        rpc.send(response.SerializeToString(), then=lambda: rpc.read(self._go_on))
 
     def _leave(self, rpc: Rpc) -> None:
         with self._lock:

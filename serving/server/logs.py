@@ -22,7 +22,8 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        # Names come from requests, and may hold what is no text; `\\udcff` is JSON for it.
+        return json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 def log_to_terminal(json_lines: bool = False) -> None:

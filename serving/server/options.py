@@ -12,6 +12,23 @@ from typing import Any, NoReturn
 
 from pairloom.serving.server.errors import ServingError
 
+_MOST = 2**31 - 1
+# Of flags that are numbers, the least that they may be; no number may be more than `_MOST`.
+_LEAST = {
+    "max_message_bytes": 1,
+    "rest_api_max_connections": 1,
+    "max_input_bytes": 0,
+    "max_num_load_retries": 0,
+    "num_request_iterations_for_warmup": 0,
+    "grpc_max_threads": 0,
+    "tensorflow_session_parallelism": 0,
+    "tensorflow_intra_op_parallelism": 0,
+    "tensorflow_inter_op_parallelism": 0,
+    "file_system_poll_wait_seconds": -_MOST,
+    "model_config_file_poll_wait_seconds": -_MOST,
+    "per_process_gpu_memory_fraction": 0,
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class ServerOptions:
@@ -110,13 +127,11 @@ class ServerOptions:
             )
         if not self.model_name:
             raise ServingError("--model_name must not be empty.")
-        for name in ("max_message_bytes", "rest_api_max_connections"):
-            if getattr(self, name) < 1:
-                raise ServingError(f"--{name} must be at least 1. Received: {getattr(self, name)}.")
-        for name in ("max_input_bytes", "max_num_load_retries"):
-            if (getattr(self, name) or 0) < 0:
+        for name, least in _LEAST.items():
+            number = getattr(self, name)
+            if number is not None and not least <= number <= _MOST:
                 raise ServingError(
-                    f"--{name} must not be negative. Received: {getattr(self, name)}."
+                    f"--{name} must be between {least} and {_MOST}. Received: {number}."
                 )
         if self.batching_parameters_file and not self.enable_batching:
             raise ServingError(
@@ -155,7 +170,8 @@ def grpc_arguments(text: str) -> list[tuple[str, int | str]]:
                 "--grpc_channel_arguments must be key=value pairs with commas between them. "
                 f"Received: {part!r}."
             )
-        number = re.fullmatch("-?[0-9]+", value)
+        # What gRPC's core could not take for a number stays a text, as in TF Serving.
+        number = re.fullmatch("-?[0-9]+", value) and -_MOST <= int(value) <= _MOST
         arguments.append((key, int(value) if number else value))
     return arguments
 

@@ -146,7 +146,7 @@ class Registry:
             folders = self._folders.of(model) or {}
             for version in candidates(model.policy, folders):
                 look = footprint(folders[version])
-                waiting |= not look.settled(time.time(), None, self._quiet)
+                waiting |= not look.settled(time.time(), 0.0, self._quiet)
                 if model.policy.kind == "latest":
                     break
         return waiting
@@ -235,8 +235,9 @@ class Registry:
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
-        if name == "default" and name not in self.models and len(self.models) == 1:
-            return next(iter(self.models))
+        models = self.models
+        if name == "default" and name not in models and len(models) == 1:
+            return next(iter(models))
         return name
 
     def model_of(self, name: str) -> str:
@@ -291,9 +292,7 @@ class Registry:
             if record.state == State.AVAILABLE and record.folder == folder:
                 return record.state
         look = footprint(folder)
-        settled = look.settled(time.time(), record.seen, self._quiet)
-        record.seen = look
-        if not settled:
+        if not look.settled(time.time(), record.unchanged(look), self._quiet):
             return State.START
         if record.failures and look == record.tried and time.monotonic() < record.retry_at:
             return State.END
@@ -357,19 +356,21 @@ class Registry:
                     self._answers.metrics.forget(model.name, version)
         if not serving and folders:
             return
+        gone = self._deleted(model.name)
         with self._lock:
             spare = {v for v in self._available(model.name) if v not in serving}
             if model.name in self._kept:
-                self._kept[model.name] = kept = self._named(model.name) & spare
+                named = set(self.labels.of(model.name).values())
+                self._kept[model.name] = kept = (named - gone) & spare
                 spare -= kept
         for version in spare:
             self._unload(model.name, version)
 
-    def _named(self, name: str) -> set[int]:
-        """Versions that have a label, but for those that were deleted."""
-        records = self._records[name]
-        named = {v: records[v].folder for v in self.labels.of(name).values() if v in records}
-        return {version for version, folder in named.items() if folder and folder.is_dir()}
+    def _deleted(self, name: str) -> set[int]:
+        """Versions whose folders are not there any more; a look that may take its time."""
+        with self._lock:
+            folders = {version: r.folder for version, r in self._records[name].items()}
+        return {version for version, folder in folders.items() if not (folder and folder.is_dir())}
 
     def _unload(self, name: str, version: int) -> None:
         with self._lock:

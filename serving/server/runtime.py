@@ -5,6 +5,7 @@ import gc
 import os
 import warnings
 from contextlib import suppress
+from importlib.util import find_spec
 from types import ModuleType
 
 
@@ -19,13 +20,14 @@ def quiet_tensorflow() -> None:
     warnings.filterwarnings("ignore", "Unexpected end-group tag", RuntimeWarning)
 
 
-def leave_keras_out() -> None:
-    """Saves the second that Keras takes of TensorFlow's import; call it before the import.
+def prefer_light_keras() -> None:
+    """Lets TensorFlow import Keras 2 where it is installed; call it before the import.
 
-    A session needs none of it. For a process that does nothing but serve: whoever asks for
-    `tf.keras` in it gets the package `tf_keras`, or an error where that is not installed.
+    TensorFlow and TF-Text import a Keras, which sessions never use. Keras 3 brings scikit-learn and
+    Matplotlib along, and takes a second longer. For processes that do nothing but serve.
     """
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    if find_spec("tf_keras") is not None:
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 def import_tensorflow() -> ModuleType:
@@ -34,8 +36,9 @@ def import_tensorflow() -> ModuleType:
 
     try:
         import tensorflow_text  # noqa: F401
-    except ImportError:
-        pass
+    except ModuleNotFoundError as error:
+        if error.name != "tensorflow_text":
+            raise
     return tf
 
 

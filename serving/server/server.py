@@ -30,7 +30,11 @@ from pairloom.serving.server.model_config import ConfiguredModel, models_of, ser
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
-from pairloom.serving.server.runtime import import_tensorflow, leave_keras_out, quiet_tensorflow
+from pairloom.serving.server.runtime import (
+    import_tensorflow,
+    prefer_light_keras,
+    quiet_tensorflow,
+)
 
 if TYPE_CHECKING:
     from pairloom.serving.server.configuring import Configurer
@@ -329,7 +333,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         server = ModelServer(options, scores_of, stop)
         server.check()
         quiet_tensorflow()
-        leave_keras_out()
+        prefer_light_keras()
         import_tensorflow()
         # What is there now stays: later collections need not look at it, and pause less.
         gc.collect()

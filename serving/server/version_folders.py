@@ -87,14 +87,19 @@ class Footprint:
     files: tuple[tuple[str, int, int], ...]
     changed: float
 
-    def settled(self, now: float, before: "Footprint | None", quiet: float) -> bool:
-        """Whether nothing has been written for `quiet` seconds, or since `before` was taken.
+    def settled(self, now: float, unchanged: float, quiet: float) -> bool:
+        """Whether nothing has been written for `quiet` seconds.
 
         A version is copied file by file, and a vocabulary cut short would still load: so a
         folder is left alone until it is quiet. The change time cannot be set by a copy that
-        keeps modification times; `before` helps where clocks disagree.
+        keeps modification times.
+
+        Args:
+            now: The time by the clock.
+            unchanged: For how many seconds it has looked like this to us: where clocks disagree.
+            quiet: How many are enough.
         """
-        return self == before or now - self.changed >= quiet
+        return unchanged >= quiet or now - self.changed >= quiet
 
 
 def footprint(folder: Path) -> Footprint:

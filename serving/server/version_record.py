@@ -66,6 +66,7 @@ class VersionRecord:
         servable: The loaded version while it is available.
         folder: Where that was loaded from.
         seen: The folder as it looked at the last poll.
+        seen_since: Monotonic time since when it has looked so.
         tried: The folder as it looked when the last load failed.
         failures: Failed loads in a row.
         retry_at: Monotonic time of the next attempt if the folder stays as it is.
@@ -77,9 +78,17 @@ class VersionRecord:
     servable: Servable | None = None
     folder: Path | None = None
     seen: Footprint | None = None
+    seen_since: float = 0.0
     tried: Footprint | None = None
     failures: int = 0
     retry_at: float = 0.0
+
+    def unchanged(self, look: Footprint) -> float:
+        """Seconds for which the folder has looked as it does now."""
+        now = time.monotonic()
+        if look != self.seen:
+            self.seen, self.seen_since = look, now
+        return now - self.seen_since
 
     def fail(self, look: Footprint, error: Exception, retries: Retries) -> bool:
         """Notes a load that failed.

@@ -157,7 +157,8 @@ def test_several_inputs_want_names(address):
 
 def test_the_port_defaults_to_8500_and_urls_are_refused():
     assert Client("example.org").address == "example.org:8500"
-    assert Client("[::1]").address == "[::1]:8500"
+    assert Client("[::1]").address == Client("::1").address == "[::1]:8500"
+    assert Client("dns:///pods:8500").address == "dns:///pods:8500"
     assert Client("unix:/tmp/server.sock").address == "unix:/tmp/server.sock"
     assert Client("[::1]:9").address == "[::1]:9"
     with pytest.raises(ValueError, match="host:port.*http://localhost:8501"):

@@ -163,6 +163,13 @@ def test_a_full_queue_refuses_at_once_whatever_the_lengths(counting, batcher_of,
     assert "queue" in answers[2].message and "full" in answers[2].message
 
 
+def test_a_full_queue_is_one_signature_s(counting, batcher_of):
+    batcher = batcher_of(max_batch_size=1, max_enqueued_batches=1)
+    requests = [ask(counting, b"a"), ask(counting, b"a", signature="explain")]
+    answers = together(counting, batcher, requests)
+    assert [isinstance(answer, dict) for answer in answers] == [True, True]
+
+
 def seconds_of(*calls):
     """How long calls take that begin together, from the first to the last answer."""
     started = time.monotonic()

@@ -359,3 +359,38 @@ def test_connections_end_at_the_age_that_an_argument_gives(start_server, base_pa
         assert stub.Predict(slow, timeout=60).model_spec.name == "tiny"
         assert ended.wait(20), states
         assert stub.Predict(request_for({"source": ["a"]}), timeout=20).outputs
+
+
+def test_watchers_leave_room_for_requests(start_server, base_path, monkeypatch):
+    monkeypatch.setattr("pairloom.serving.server.grpc_api.MOST_CALLS", 2)
+    server = start_server(base_path)
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+        watches = [health.Watch(health_pb2.HealthCheckRequest()) for _ in range(2)]
+        for watch in watches:
+            assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
+        with pytest.raises(grpc.RpcError) as caught:
+            health.Check(health_pb2.HealthCheckRequest(), timeout=10)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+        assert stub.Predict(request_for({"source": ["a"]}), timeout=10).outputs
+        counted = server._grpc._monitor.metrics.page().decode()
+        assert 'request_count{model_name="",status="RESOURCE_EXHAUSTED"} 1' in counted
+
+
+def test_a_shape_of_millions_does_not_hold_up_others(start_server, base_path):
+    server = start_server(base_path)
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = prediction_service_pb2_grpc.PredictionServiceStub(channel)
+        many = tf.make_tensor_proto(["a"])
+        many.tensor_shape.dim[0].size = 2_000_000
+        request = request_for({"source": many})
+        handed_on = []
+        pool = server._grpc._services._threads
+        submit = pool.submit
+        pool.submit = lambda *arguments: (handed_on.append(arguments), submit(*arguments))[1]
+        with pytest.raises(grpc.RpcError):
+            stub.Predict(request, timeout=0.5)
+        assert len(handed_on) == 1
+        stub.Predict(request_for({"source": ["a"]}), timeout=10)
+        assert len(handed_on) == 1

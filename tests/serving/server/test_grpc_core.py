@@ -58,8 +58,9 @@ def handlers():
 def serve(handlers):
     servers, channels = [], []
 
-    def start(most_calls=100, admit=lambda rpc: None):
-        server = CoreServer(handlers.by_name(), [("grpc.so_reuseport", 0)], most_calls, admit)
+    def start(most_calls=100, **settings):
+        options = [("grpc.so_reuseport", 0)]
+        server = CoreServer(handlers.by_name(), options, most_calls, **settings)
         port = server.listen("127.0.0.1:0")
         server.start()
         servers.append(server)
@@ -126,6 +127,24 @@ def test_a_call_too_many_is_refused_and_room_comes_back(serve, handlers):
     assert [future.result() for future in held] == [b"at last"] * 2
     assert until(lambda: server._calls == 0)
     assert echo(b"again", timeout=20) == b"again"
+
+
+def test_methods_beside_the_others_have_calls_of_their_own(serve, handlers):
+    refused = []
+
+    def note(rpc, status, details):
+        refused.append((rpc.method, status))
+        refuse(rpc, status, details)
+
+    beside = {"/t.T/beside": handlers.hold}
+    _, channel = serve(most_calls=1, beside=beside, refused=note)
+    echo, hold = channel.unary_unary("/t.T/echo"), channel.unary_unary("/t.T/beside")
+    held = hold.future(b"", timeout=30)
+    assert until(lambda: handlers.held)
+    assert echo(b"still", timeout=20) == b"still"
+    assert code_of(lambda: hold(b"", timeout=20)) is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert refused == [("/t.T/beside", grpc.StatusCode.RESOURCE_EXHAUSTED)]
+    held.cancel()
 
 
 @pytest.mark.parametrize("way", ["cancel", "deadline"])

@@ -96,3 +96,28 @@ def test_what_is_said_after_the_end_reaches_nobody_and_breaks_nothing(
     with pytest.raises(grpc.RpcError):
         assert [answer.status for answer in watch] == [health_pb2.HealthCheckResponse.NOT_SERVING]
         next(watch)
+
+
+def test_a_stream_that_begins_during_the_stop_is_ended_too(start_server, base_path, channel_to):
+    server = start_server(base_path)
+    channel = channel_to(server)
+    # As the stop does, once it has looked which streams there are.
+    server._grpc._health.end()
+    server._grpc._reflection.end()
+    watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=20)
+    info = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo
+    asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+    for stream in (watch, info(asked, timeout=20)):
+        with pytest.raises(grpc.RpcError) as caught:
+            list(stream)
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_many_questions_on_one_stream_are_answered_in_turn(start_server, base_path, channel_to):
+    info = reflection_pb2_grpc.ServerReflectionStub(
+        channel_to(start_server(base_path))
+    ).ServerReflectionInfo
+    names = ["tensorflow.serving.PredictionService", "nothing.There"] * 100
+    questions = (reflection_pb2.ServerReflectionRequest(file_containing_symbol=n) for n in names)
+    found = [answer.HasField("error_response") for answer in info(questions, timeout=30)]
+    assert found == [False, True] * 100

@@ -1,11 +1,15 @@
 """What comes out of a whole process, where libraries write too."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
 
 import pytest
+
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.logs import JsonLines
 
 SCRIPT = """
 import logging, socket, sys, warnings
@@ -63,3 +67,11 @@ def test_json_lines_are_all_that_comes(run):
 )
 def test_the_core_of_grpc_is_heard_by_whoever_asks_and_by_people(run, log_format, environment):
     assert "Address already in use" in run(log_format, **environment)[1]
+
+
+def test_what_is_no_text_does_not_break_a_line():
+    record = logging.LogRecord("name", logging.INFO, "", 0, "news", (), None)
+    record.details = {"model": "a\udcff"}
+    line = JsonLines().format(record)
+    assert json.loads(line.encode("utf-8"))["model"] == "a\udcff"
+    assert RequestError(Code.INTERNAL, "a\udcff").message == "a?"

@@ -182,8 +182,13 @@ def test_a_token_that_nobody_else_can_read_is_no_news(flags):
         ({"model_name": ""}, "--model_name"),
         ({"max_message_bytes": 0}, "--max_message_bytes"),
         ({"max_input_bytes": -1}, "--max_input_bytes"),
-        ({"max_num_load_retries": -1}, "--max_num_load_retries must not be negative. Received: -1"),
-        ({"rest_api_max_connections": 0}, "--rest_api_max_connections must be at least 1"),
+        ({"max_num_load_retries": -1}, "--max_num_load_retries must be between 0 and .* -1"),
+        ({"rest_api_max_connections": 0}, "--rest_api_max_connections must be between 1 and"),
+        ({"max_message_bytes": 2**31}, "--max_message_bytes must be between 1 and"),
+        ({"grpc_max_threads": -1}, "--grpc_max_threads must be between 0 and"),
+        ({"tensorflow_intra_op_parallelism": -3}, "--tensorflow_intra_op_parallelism must be"),
+        ({"file_system_poll_wait_seconds": float("inf")}, "--file_system_poll_wait_seconds must"),
+        ({"file_system_poll_wait_seconds": float("nan")}, "--file_system_poll_wait_seconds must"),
         ({"log_format": "xml"}, "text or json. Received: xml"),
         ({"grpc_channel_arguments": "a=1,b"}, "key=value"),
     ],
@@ -196,6 +201,7 @@ def test_impossible_settings_are_refused(settings, message):
 def test_grpc_arguments_are_numbers_where_they_look_like_it():
     assert grpc_arguments("grpc.a=1,grpc.b=x,") == [("grpc.a", 1), ("grpc.b", "x")]
     assert grpc_arguments("a=-5,b=--5,c=²,d=-") == [("a", -5), ("b", "--5"), ("c", "²"), ("d", "-")]
+    assert grpc_arguments("grpc.age=9999999999") == [("grpc.age", "9999999999")]
 
 
 def test_a_boolean_that_is_none_says_how_to_write_it(capsys):

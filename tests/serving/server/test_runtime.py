@@ -1,21 +1,36 @@
-import os
 import subprocess
 import sys
+from importlib.util import find_spec
+
+import pytest
 
 LOOK = """
 import sys
-from pairloom.serving.server.runtime import import_tensorflow, leave_keras_out, quiet_tensorflow
+from pairloom.serving.server.runtime import import_tensorflow, prefer_light_keras
 
-quiet_tensorflow()
-leave_keras_out()
-import_tensorflow()
-print(sorted(name for name in sys.modules if name.partition(".")[0] in ("keras", "sklearn")))
+{before}
+prefer_light_keras()
+tf = import_tensorflow()
+print("sklearn" in sys.modules, "tensorflow_text" in sys.modules)
+tf.keras.layers.Dense(1)
+"""
+WITHOUT = """
+import importlib.util
+found = importlib.util.find_spec
+import pairloom.serving.server.runtime as runtime
+runtime.find_spec = lambda name: None if name == "tf_keras" else found(name)
+sys.modules["tf_keras"] = None
 """
 
 
-def test_a_process_that_only_serves_loads_no_keras():
-    environment = {k: v for k, v in os.environ.items() if k != "TF_USE_LEGACY_KERAS"}
-    done = subprocess.run(
-        [sys.executable, "-c", LOOK], capture_output=True, text=True, env=environment
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
+@pytest.mark.parametrize("light", [True, False])
+def test_a_process_that_only_serves_has_a_keras_that_is_there(monkeypatch, light):
+    if light and find_spec("tf_keras") is None:
+        pytest.skip("Keras 2 is not installed")
+    monkeypatch.delenv("TF_USE_LEGACY_KERAS", raising=False)
+    script = LOOK.format(before="" if light else WITHOUT)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[1] == "True"
+    if light:
+        assert done.stdout.split()[0] == "False"

@@ -47,17 +47,17 @@ def test_a_folder_settles_when_it_is_quiet(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"x")
     look = footprint(tmp_path)
     now = time.time()
-    assert not look.settled(now, None, quiet=5)
-    assert look.settled(now + 6, None, quiet=5)
-    assert look.settled(now, None, quiet=0)
-    assert look.settled(now, footprint(tmp_path), quiet=5)
+    assert not look.settled(now, unchanged=4, quiet=5)
+    assert look.settled(now + 6, unchanged=0, quiet=5)
+    assert look.settled(now, unchanged=0, quiet=0)
+    assert look.settled(now, unchanged=5, quiet=5)
 
 
 def test_a_copy_that_keeps_old_times_is_still_new(tmp_path):
     path = tmp_path / "saved_model.pb"
     path.write_bytes(b"x")
     os.utime(path, (0, 0))
-    assert not footprint(tmp_path).settled(time.time(), None, quiet=5)
+    assert not footprint(tmp_path).settled(time.time(), unchanged=0, quiet=5)
 
 
 def test_any_write_changes_the_footprint(tmp_path):
