@@ -197,7 +197,14 @@ def beam_search(
 
 
 def _drop_done(loop: _Loop, beams: int, nbest: int, factor: tf.Tensor) -> _Loop:
-    """Lets the sentences go whose best no other will join before its length divides by `factor`."""
+    """Lets the sentences go whose best will stand, whatever is found up to some length.
+
+    Args:
+        loop: The search.
+        beams: How many hypotheses of a sentence end at most.
+        nbest: How many are its best.
+        factor: The `length_factor` of that length.
+    """
     count = tf.gather(loop.finished.count, loop.active)
     worst = tf.gather(loop.finished.scores, loop.active)[:, nbest - 1]
     # Log probabilities are negative and only fall: up to that length no hypothesis can score above
