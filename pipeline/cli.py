@@ -100,9 +100,9 @@ class _Parser(argparse.ArgumentParser):
 
         told = f"{self.prog}: {message}."
         flags = re.findall(r"--[\w-]+", message.partition("unrecognized arguments:")[2])
-        for flag in flags[:1]:
+        for flag in flags:
             near = difflib.get_close_matches(flag, self._option_string_actions, n=1)
-            told += f" Did you mean {near[0]}?" if near else ""
+            told += f" For {flag}, did you mean {near[0]}?" if near else ""
         self.exit(2, f"{told}\n{self.prog} --help lists what there is.\n")
 
 

@@ -45,6 +45,19 @@ class BadRequest(ClientError):
     """The model cannot take this request."""
 
 
+class TooManyTexts(BadRequest):
+    """More texts than the server takes at once.
+
+    Args:
+        message: What the server said.
+        most: How many it takes.
+    """
+
+    def __init__(self, message: str, most: int):
+        super().__init__(message)
+        self.most = most
+
+
 class Client:
     """Asks a model server over gRPC.
 
@@ -270,11 +283,10 @@ class Client:
         if code == grpc.StatusCode.UNAVAILABLE and "queue" in details:
             return ServerUnavailable(f"{self.address} has too much to do: {details}.")
         if code == grpc.StatusCode.UNAVAILABLE and _HANDSHAKE.search(details):
-            return ServerUnavailable(
-                f"{self.address} and we do not agree on TLS: it has none, or its certificate is "
-                "not for this host or not of an authority we know (--ca-file), or it wants one of "
-                f"ours (--cert-file, --key-file). {details}"
+            why = next(
+                (why for sign, why in _TLS_TROUBLE.items() if sign in details), _SOME_TLS_TROUBLE
             )
+            return ServerUnavailable(f"{self.address} and we do not agree on TLS: {why}. {details}")
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServerUnavailable(
                 f"No model server answers at {self.address}; start one with `pairloom serve`, and "
@@ -295,7 +307,8 @@ class Client:
         if code == grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
             return ServerUnavailable(f"{self.address} has too much to do: {details}.")
         if most := _TOO_MANY_ROWS.search(details):
-            return BadRequest(f"{details}: send at most {most[1]} texts at once.")
+            told = f"{details}: send at most {most[1]} texts at once."
+            return TooManyTexts(told, int(most[1]))
         if code in _CLIENTS_FAULT:
             return BadRequest(details)
         return ClientError(f"{self.address} failed ({code.name}): {details}")
@@ -305,6 +318,15 @@ _STATES = {10: "START", 20: "LOADING", 30: "AVAILABLE", 40: "UNLOADING", 50: "EN
 # A server that batches takes no request that is larger than a batch.
 _TOO_MANY_ROWS = re.compile(r"larger than maximum input batch size (\d+)")
 _HANDSHAKE = re.compile("handshake|certificate|ssl_error|peer name", re.IGNORECASE)
+_SOME_TLS_TROUBLE = (
+    "it has none, or its certificate is of no authority that we know (--ca-file), or it wants one "
+    "of ours (--cert-file, --key-file)"
+)
+_TLS_TROUBLE = {
+    "WRONG_VERSION_NUMBER": "it has none",
+    "CERTIFICATE_VERIFY_FAILED": "its certificate is of no authority that we know (--ca-file)",
+    "Peer name": "its certificate is for another host",
+}
 _CLIENTS_FAULT = (
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.FAILED_PRECONDITION,

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,10 +47,23 @@ def run(args: argparse.Namespace) -> int:
         elif args.nbest:
             print_batch = print_nbest
         for batch in batches(texts):
-            print_batch(client, batch)
+            print_in_parts(print_batch, client, batch)
             # Into a pipe Python would keep the answers back until it has some kilobytes.
             sys.stdout.flush()
     return 0
+
+
+def print_in_parts(
+    print_batch: Callable[["Client", list[str]], None], client: "Client", texts: list[str]
+) -> None:
+    """Prints a batch, in smaller ones where the server takes no more at once."""
+    from pairloom.serving.client import TooManyTexts
+
+    try:
+        print_batch(client, texts)
+    except TooManyTexts as error:
+        for start in range(0, len(texts), error.most):
+            print_batch(client, texts[start : start + error.most])
 
 
 def given_texts(words: list[str]) -> Iterator[str]:

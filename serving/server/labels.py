@@ -1,11 +1,14 @@
 """Names for versions, such as `stable` for 3."""
 
 import enum
+import logging
 from collections.abc import Container, Iterable, Sequence
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.options import ServerOptions
+
+logger = logging.getLogger("pairloom.serving")
 
 
 class MayWait(enum.Enum):
@@ -66,4 +69,7 @@ class Labels:
                     f"Request to assign label to version {version} of model {model.name}, "
                     "which is not currently available for inference",
                 )
+        for label, version in model.labels.items():
+            if label in before and before[label] != version:
+                logger.info("Label %s of %s: version %d", label, model.name, version)
         self._labels = self._labels | {model.name: model.labels}

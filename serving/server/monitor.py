@@ -72,17 +72,18 @@ class Monitor:
         seconds = time.monotonic() - call.since
         self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
         if self._log:
+            model = (self._model_of(call.model) or call.model)[:_LONGEST_NAME]
             logger.info(
                 "%s %s %s",
                 call.api,
-                call.model[:_LONGEST_NAME] or "-",
+                model or "-",
                 code.name,
                 extra={
                     "details": {
                         "request_id": request_id(call.id),
                         "api": call.api,
                         "entrypoint": entrypoint,
-                        "model": call.model[:_LONGEST_NAME],
+                        "model": model,
                         **({"version": call.version} if call.version is not None else {}),
                         "signature": call.signature,
                         "rows": call.rows,

@@ -144,6 +144,8 @@ class ServerOptions:
     def notes(self) -> list[str]:
         """One sentence for every flag that was given and has no effect, or less than one thinks."""
         notes = [f"--{flag} is accepted and has no effect here." for flag in self.ineffective]
+        if self.model_config_file and self.model_base_path:
+            notes.append("--model_base_path has no effect beside --model_config_file.")
         if self.ssl_config_file and self.rest_api_port:
             notes.append(
                 "--ssl_config_file protects gRPC; REST stays plain HTTP, as with TF Serving "

@@ -201,7 +201,8 @@ class Registry:
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-                raise self._not_found(real, f"Servable not found for request: {asked}")
+                message = f"Servable not found for request: {asked}"
+                raise self._not_found(real, message, versions)
             servable = self._records[real][wanted].servable
             assert servable is not None
             servable.acquire()
@@ -217,6 +218,7 @@ class Registry:
         if label:
             version = self.labels.version(real, label)
         with self._lock:
+            available = self._available(real) if real in self._records else []
             rows = [
                 (number, record.state, record.code, record.message)
                 for number, record in sorted(self._records.get(real, {}).items(), reverse=True)
@@ -228,10 +230,14 @@ class Registry:
             message = f"Could not find any versions of model {name}"
         else:
             message = f"Could not find version {version} of model {name}"
-        raise self._not_found(real, message)
+        raise self._not_found(real, message, available)
 
-    def _not_found(self, name: str, message: str) -> NotFound:
-        return NotFound(message, () if name in self.models else tuple(self.models))
+    def _not_found(self, name: str, message: str, versions: Sequence[int]) -> NotFound:
+        """The error, which also tells what there is in place of what was asked for."""
+        if name not in self.models:
+            return NotFound(message, tuple(self.models))
+        served = ", ".join(map(str, versions))
+        return NotFound(message, (f"{name} ({f'version {served}' if served else 'no version'})",))
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""

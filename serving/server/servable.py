@@ -116,10 +116,11 @@ class Servable:
 
     def _check_length(self, name: str, array: np.ndarray) -> None:
         limit = self._settings.max_input_bytes or (LONGEST_TEXT if name in self._texts else _ANY)
-        if array.dtype == np.object_ and any(len(value) > limit for value in array.ravel()):
+        longest = max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
+        if longest > limit:
             raise invalid(
-                f"Input {name} holds a string of over {limit} bytes, which is the limit "
-                "(--max_input_bytes)."
+                f"Input {name} holds a string of {longest} bytes; the server takes at most {limit} "
+                "(its flag --max_input_bytes)."
             )
 
     def acquire(self) -> None:

@@ -53,7 +53,7 @@ class VersionFolders:
             self._say_once(
                 model.name,
                 f"No version of model {model.name} in {model.base_path} yet (a folder named by a "
-                "number, such as 1); waiting.",
+                f"number, such as 1){_hint(model.base_path)}; waiting.",
             )
         return folders
 
@@ -61,6 +61,16 @@ class VersionFolders:
         if self._said.get(name) != message:
             self._said[name] = message
             logger.warning("%s", message)
+
+
+def _hint(folder: Path) -> str:
+    """Where the versions are, if whoever named the folder meant one in it."""
+    try:
+        inside = [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir()]
+        found = next((path for path in sorted(inside) if versions_on_disk(path)), None)
+    except OSError:
+        return ""
+    return f". There are some in {found}: name that, if it is meant" if found else ""
 
 
 def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:

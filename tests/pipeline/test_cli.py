@@ -86,7 +86,7 @@ def test_an_unknown_option_ends_with_2_and_two_lines(capsys):
 def test_a_flag_with_a_slip_is_no_abbreviation(capsys):
     assert cli.dispatch(["serve", "--model_nam=m", "--model_base_path=/nowhere"]) == 2
     told = capsys.readouterr().err
-    assert "--model_nam=m" in told and "Did you mean --model_name?" in told
+    assert "--model_nam=m" in told and "did you mean --model_name?" in told
 
 
 def test_a_users_mistake_is_its_message_alone(capsys):

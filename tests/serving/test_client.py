@@ -13,6 +13,7 @@ from pairloom.serving.client import (
     ServerUnavailable,
     TensorInfo,
     VersionStatus,
+    _how_to_choose,
 )
 
 
@@ -96,8 +97,18 @@ def test_an_unknown_model_or_version_is_not_found(address):
 def test_who_asks_for_a_model_that_is_not_there_learns_which_are(address, ask):
     with pytest.raises(ModelNotFound, match=r"'other': .*\. It serves: tiny\.$"):
         ask(Client(address, "other"))
-    with pytest.raises(ModelNotFound, match="server's log.*/page/models.json"):
+    with pytest.raises(ModelNotFound, match=r"It serves: tiny \(version [\d, ]+\)\.$"):
         ask(Client(address, "tiny", version=9))
+
+
+def test_where_a_server_does_not_tell_what_there_is_its_log_does():
+    class Bare(grpc.RpcError):
+        def trailing_metadata(self):
+            return None
+
+    assert "server's log" in _how_to_choose(Bare()) and "/page/models.json" in _how_to_choose(
+        Bare()
+    )
 
 
 def test_no_server_is_said_so_with_the_address():

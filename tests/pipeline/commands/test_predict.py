@@ -131,3 +131,17 @@ def test_a_bare_port_is_one_of_this_machine():
     for address in ("9000", ":9000", "localhost:9000"):
         with client.Client(address) as made:
             assert made.address == "localhost:9000"
+
+
+def test_a_server_that_takes_fewer_at_once_is_asked_in_smaller_parts(pairloom, monkeypatch, capsys):
+    class Narrow(Echo):
+        def predict(self, texts):
+            if len(texts) > 3:
+                raise client.TooManyTexts("send at most 3 texts at once", 3)
+            return super().predict(texts)
+
+    monkeypatch.setattr(client, "Client", Narrow)
+    texts = [f"text{n}" for n in range(BATCH)]
+    code, out, _ = pairloom("predict", *texts)
+    assert code == 0 and out.splitlines() == [text.upper() for text in texts]
+    assert Narrow.asked == [3, 3, 2]

@@ -313,7 +313,7 @@ def test_an_input_over_the_limit_is_refused_with_the_limit(start_server, base_pa
     stub_channel = grpc.insecure_channel(f"127.0.0.1:{server.port}")
     request = predict_pb2.PredictRequest.FromString(_usual_request())
     request.inputs["source"].CopyFrom(tf.make_tensor_proto(["x" * 101]))
-    with stub_channel, pytest.raises(grpc.RpcError, match="over 100 bytes") as caught:
+    with stub_channel, pytest.raises(grpc.RpcError, match="at most 100 ") as caught:
         prediction_service_pb2_grpc.PredictionServiceStub(stub_channel).Predict(request, timeout=10)
     assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
 
@@ -399,5 +399,5 @@ def test_a_text_has_a_limit_of_its_own(start_server, base_path):
     server = start_server(base_path)
     with Client(f"127.0.0.1:{server.port}", "tiny") as client:
         assert client.predict(["x" * LONGEST_TEXT])[0].text
-        with pytest.raises(BadRequest, match="over 100000 bytes.*--max_input_bytes"):
+        with pytest.raises(BadRequest, match="at most 100000 .*--max_input_bytes"):
             client.predict(["x" * (LONGEST_TEXT + 1)])

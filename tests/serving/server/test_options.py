@@ -130,6 +130,10 @@ def test_batching_parameters_without_batching_are_an_error_as_in_tf_serving():
     assert options("--enable_batching", "--batching_parameters_file=b.txt").notes() == []
 
 
+def test_a_base_path_beside_a_config_file_is_said_to_do_nothing():
+    assert "no effect" in options("--model_config_file=m", "--model_base_path=/m").notes()[0]
+
+
 def test_tls_is_said_to_leave_rest_plain():
     assert "REST stays plain" in options("--ssl_config_file=tls.txt").notes()[0]
     assert options("--ssl_config_file=tls.txt", "--rest_api_port=0").notes() == []

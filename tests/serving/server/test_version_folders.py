@@ -3,8 +3,9 @@ import time
 
 import pytest
 
-from pairloom.serving.server.model_config import VersionPolicy
+from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.version_folders import (
+    VersionFolders,
     candidates,
     footprint,
     versions_on_disk,
@@ -69,3 +70,11 @@ def test_any_write_changes_the_footprint(tmp_path):
     (tmp_path / "variables" / "data").write_bytes(b"xy")
     looks.append(footprint(tmp_path))
     assert len({look.files for look in looks}) == 4
+
+
+def test_versions_one_folder_below_are_pointed_out(tmp_path, caplog):
+    (tmp_path / "serving" / "m" / "7").mkdir(parents=True)
+    for name in ("serving", "serving/m/7"):
+        VersionFolders().of(ConfiguredModel("m", tmp_path / name))
+    assert f"There are some in {tmp_path}/serving/m: name that" in caplog.messages[0]
+    assert "There are some" not in caplog.messages[1]
