@@ -3,8 +3,6 @@
 It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
 """
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,41 +19,29 @@ from pairloom.serving.answers import (
     TensorInfo,
     VersionStatus,
 )
+from pairloom.serving.client_errors import (
+    BadRequest,
+    ClientError,
+    ModelNotFound,
+    ServerUnavailable,
+    TooManyTexts,
+    client_error,
+)
+
+__all__ = [
+    "BadRequest",
+    "Client",
+    "ClientError",
+    "ModelNotFound",
+    "ServerUnavailable",
+    "TooManyTexts",
+]
 
 # A name that gRPC looks up, and asks all whom it finds.
 _RESOLVED = "dns:///"
 
 Text = str | bytes
 Texts = Text | Sequence[Text]
-
-
-class ClientError(Exception):
-    """A request that got no answer; the message says why."""
-
-
-class ServerUnavailable(ClientError):
-    """No server at the address, or no answer in time."""
-
-
-class ModelNotFound(ClientError):
-    """The server does not serve this model or version."""
-
-
-class BadRequest(ClientError):
-    """The model cannot take this request."""
-
-
-class TooManyTexts(BadRequest):
-    """More texts than the server takes at once.
-
-    Args:
-        message: What the server said.
-        most: How many it takes.
-    """
-
-    def __init__(self, message: str, most: int):
-        super().__init__(message)
-        self.most = most
 
 
 class Client:
@@ -274,77 +260,12 @@ class Client:
         try:
             return call(request, timeout=self.timeout, metadata=self._metadata)
         except grpc.RpcError as error:
-            raise self._error(error) from None
-
-    def _error(self, error: Any) -> ClientError:
-        code, details = error.code(), error.details() or ""
-        if code == grpc.StatusCode.DEADLINE_EXCEEDED:
-            return ServerUnavailable(f"{self.address} did not answer within {self.timeout:g} s.")
-        if code == grpc.StatusCode.UNAVAILABLE and "queue" in details:
-            return ServerUnavailable(f"{self.address} has too much to do: {details}.")
-        if code == grpc.StatusCode.UNAVAILABLE and _HANDSHAKE.search(details):
-            why = next(
-                (why for sign, why in _TLS_TROUBLE.items() if sign in details), _SOME_TLS_TROUBLE
-            )
-            return ServerUnavailable(f"{self.address} and we do not agree on TLS: {why}. {details}")
-        if code == grpc.StatusCode.UNAVAILABLE:
-            return ServerUnavailable(
-                f"No model server answers at {self.address}; start one with `pairloom serve`, and "
-                "give its gRPC port, not its REST port, and `credentials` (--tls) where it has TLS "
-                f"({details})."
-            )
-        if code == grpc.StatusCode.UNAUTHENTICATED:
-            return ClientError(
-                f"{self.address} answered UNAUTHENTICATED: give the `token` that it wants "
-                f"(--token-file). {details}"
-            )
-        if code == grpc.StatusCode.NOT_FOUND:
-            version = "" if self.version is None else f" version {self.version} of"
-            return ModelNotFound(
-                f"{self.address} does not serve{version} model {self.model!r}: {details}. "
-                + _how_to_choose(error)
-            )
-        if code == grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
-            return ServerUnavailable(f"{self.address} has too much to do: {details}.")
-        if most := _TOO_MANY_ROWS.search(details):
-            told = f"{details}: send at most {most[1]} texts at once."
-            return TooManyTexts(told, int(most[1]))
-        if code in _CLIENTS_FAULT:
-            return BadRequest(details)
-        return ClientError(f"{self.address} failed ({code.name}): {details}")
+            raise client_error(
+                error, self.address, self.model, self.version, self.timeout
+            ) from None
 
 
 _STATES = {10: "START", 20: "LOADING", 30: "AVAILABLE", 40: "UNLOADING", 50: "END"}
-# A server that batches takes no request that is larger than a batch.
-_TOO_MANY_ROWS = re.compile(r"larger than maximum input batch size (\d+)")
-_HANDSHAKE = re.compile("handshake|certificate|ssl_error|peer name", re.IGNORECASE)
-_SOME_TLS_TROUBLE = (
-    "it has none, or its certificate is of no authority that we know (--ca-file), or it wants one "
-    "of ours (--cert-file, --key-file)"
-)
-_TLS_TROUBLE = {
-    "WRONG_VERSION_NUMBER": "it has none",
-    "CERTIFICATE_VERIFY_FAILED": "its certificate is of no authority that we know (--ca-file)",
-    "Peer name": "its certificate is for another host",
-}
-_CLIENTS_FAULT = (
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.FAILED_PRECONDITION,
-    grpc.StatusCode.OUT_OF_RANGE,
-    grpc.StatusCode.UNIMPLEMENTED,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-)
-
-
-def _how_to_choose(error: Any) -> str:
-    """Which models there are, if the server tells, or else where that stands."""
-    for key, value in error.trailing_metadata() or ():
-        if key == wire.MODELS_KEY:
-            return f"It serves: {', '.join(json.loads(value))}."
-    return (
-        "What is served stands in the server's log; `pairloom serve` also lists it at "
-        "/page/models.json on its REST port."
-    )
 
 
 def _host_and_port(address: str) -> str:

@@ -18,7 +18,9 @@ from pairloom.serving.server.servable import AnswerSettings, Servable
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
+    deleted,
     footprint,
+    in_words,
     wanted_count,
 )
 from pairloom.serving.server.version_record import Retries, State, VersionRecord
@@ -201,8 +203,7 @@ class Registry:
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-                message = f"Servable not found for request: {asked}"
-                raise self._not_found(real, message, versions)
+                raise self._not_found(real, f"Servable not found for request: {asked}", versions)
             servable = self._records[real][wanted].servable
             assert servable is not None
             servable.acquire()
@@ -233,11 +234,8 @@ class Registry:
         raise self._not_found(real, message, available)
 
     def _not_found(self, name: str, message: str, versions: Sequence[int]) -> NotFound:
-        """The error, which also tells what there is in place of what was asked for."""
-        if name not in self.models:
-            return NotFound(message, tuple(self.models))
-        served = ", ".join(map(str, versions))
-        return NotFound(message, (f"{name} ({f'version {served}' if served else 'no version'})",))
+        known = name in self.models
+        return NotFound(message, [in_words(name, versions)] if known else tuple(self.models))
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
@@ -362,7 +360,9 @@ class Registry:
                     self._answers.metrics.forget(model.name, version)
         if not serving and folders:
             return
-        gone = self._deleted(model.name)
+        with self._lock:
+            loaded = {version: r.folder for version, r in self._records[model.name].items()}
+        gone = deleted(loaded)
         with self._lock:
             spare = {v for v in self._available(model.name) if v not in serving}
             if model.name in self._kept:
@@ -371,12 +371,6 @@ class Registry:
                 spare -= kept
         for version in spare:
             self._unload(model.name, version)
-
-    def _deleted(self, name: str) -> set[int]:
-        """Versions whose folders are not there any more; a look that may take its time."""
-        with self._lock:
-            folders = {version: r.folder for version, r in self._records[name].items()}
-        return {version for version, folder in folders.items() if not (folder and folder.is_dir())}
 
     def _unload(self, name: str, version: int) -> None:
         with self._lock:

@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
@@ -71,6 +71,17 @@ def _hint(folder: Path) -> str:
     except OSError:
         return ""
     return f". There are some in {found}: name that, if it is meant" if found else ""
+
+
+def deleted(folders: Mapping[int, Path | None]) -> set[int]:
+    """The versions whose folders are not there any more; a look that may take its time."""
+    return {version for version, folder in folders.items() if not (folder and folder.is_dir())}
+
+
+def in_words(name: str, versions: Iterable[int]) -> str:
+    """A model with its versions, for people."""
+    served = ", ".join(map(str, versions))
+    return f"{name} ({f'version {served}' if served else 'no version'})"
 
 
 def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:

@@ -13,8 +13,8 @@ from pairloom.serving.client import (
     ServerUnavailable,
     TensorInfo,
     VersionStatus,
-    _how_to_choose,
 )
+from pairloom.serving.client_errors import _how_to_choose
 
 
 @pytest.fixture(scope="module")
