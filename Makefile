@@ -1,5 +1,5 @@
 # Everything starts from a fresh clone: each target sets up what it needs first (setup.sh).
-PACKAGES = models serving components pipeline recipes deploy
+PACKAGES = models kinds serving components pipeline recipes deploy
 RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2

@@ -1,92 +1,200 @@
-"""An encoder and a decoder as one model."""
+"""Encoders and a decoder as one model."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import keras
+from keras import ops
 
-from pairloom.models.decoders import RecurrentDecoder, TransformerDecoder
-from pairloom.models.encoders import TokenEncoder, TransformerEncoder
+from pairloom.models.decoders import ClassHead, RecurrentDecoder, TransformerDecoder, VectorDecoder
+from pairloom.models.encoders import (
+    BlankEncoder,
+    FeatureEncoder,
+    HierarchicalEncoder,
+    TokenEncoder,
+    TransformerEncoder,
+)
+from pairloom.models.join import JOINS
 from pairloom.models.losses import Reinforce
+from pairloom.models.memory import Memory
 
-ENCODERS = {"tokens": TokenEncoder, "transformer": TransformerEncoder}
-DECODERS = {"recurrent": RecurrentDecoder, "transformer": TransformerDecoder}
+ENCODERS = {
+    "tokens": TokenEncoder,
+    "transformer": TransformerEncoder,
+    "hierarchical": HierarchicalEncoder,
+    "features": FeatureEncoder,
+}
+DECODERS = {
+    "recurrent": RecurrentDecoder,
+    "transformer": TransformerDecoder,
+    "classes": ClassHead,
+    "vector": VectorDecoder,
+}
+
+
+class Encoded(NamedTuple):
+    """What the encoders made of the inputs.
+
+    Attributes:
+        memory: What the decoder takes.
+        parts: Field to its own memory.
+        spans: Field to where its positions start and end in `memory`; of those that can be
+            attended to.
+    """
+
+    memory: Memory
+    parts: dict[str, Memory]
+    spans: dict[str, tuple[Any, Any]]
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
 class EncoderDecoder(keras.Model):
-    """Puts an encoder and a decoder together as a recipe describes them.
+    """Puts an encoder for each input and a decoder together, as a recipe describes them.
 
     Args:
-        source_size: The number of source ids.
-        target_size: The number of target ids.
-        encoder: `{"type": "tokens" or "transformer", ...}`, the rest being the encoder's own
-            arguments.
-        decoder: `{"type": "recurrent" or "transformer", ...}`, the rest being the decoder's own
-            arguments.
+        encoders: Input to `{"type": a name of ENCODERS, ...}`, the rest being the encoder's own
+            arguments. None at all: a language model, whose first state is learned.
+        decoder: `{"type": a name of DECODERS, ...}`, the rest being the decoder's own arguments.
+        join: `{"type": a name of JOINS, ...}`; needed where there are several inputs.
         tied: `"none"`, `"output"` (the target embedding is the output layer too) or `"all"` (and
-            the source embedding; both sides have one vocabulary).
+            the inputs' embeddings; all have one vocabulary).
 
     Call arguments:
-        source_ids: `(batch, source_time)`, 0 where there is nothing.
-        target_ids: `(batch, target_time)`, the begin id, then the target.
+        inputs: Input to what its encoder reads.
+        target: What the decoder is fed: `(batch, target_time)`, the begin id, then the target. Of a
+            decoder that is fed nothing: None.
 
     Returns:
-        `(logits, weights)` as the decoder gives them.
+        What the decoder gives.
     """
 
     def __init__(
         self,
-        source_size: int,
-        target_size: int,
-        encoder: dict[str, Any],
+        encoders: Mapping[str, dict[str, Any]],
         decoder: dict[str, Any],
+        join: dict[str, Any] | None = None,
         tied: str = "none",
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.settings = {
-            "source_size": source_size,
-            "target_size": target_size,
-            "encoder": dict(encoder),
+            "encoders": {name: dict(part) for name, part in encoders.items()},
             "decoder": dict(decoder),
+            "join": None if join is None else dict(join),
             "tied": tied,
         }
         if tied not in ("none", "output", "all"):
             raise ValueError(f"`tied` must be 'none', 'output' or 'all'. Received: tied={tied!r}.")
-        if tied == "all" and source_size != target_size:
+        if (len(encoders) > 1) != (join is not None):
             raise ValueError(
-                "`tied='all'` needs one vocabulary for both sides. "
-                f"Received: source_size={source_size}, target_size={target_size}."
+                "`join` must be given for several inputs, and for them alone. "
+                f"Received: inputs {list(encoders)}, join={join}."
             )
-        encoder, decoder = dict(encoder), dict(decoder)
-        make_encoder = _find("encoder", encoder.pop("type", None), ENCODERS)
-        make_decoder = _find("decoder", decoder.pop("type", None), DECODERS)
+        if tied == "all":
+            _check_sizes(encoders, decoder)
         policy = {"dtype": self.dtype_policy}
-        self.encoder = make_encoder(source_size, **{**policy, **encoder})
-        shared = self.encoder.embedding if tied == "all" else None
-        self.decoder = make_decoder(
-            target_size, tied=tied != "none", embedding=shared, **{**policy, **decoder}
-        )
+        shared: Any = None
+        self.encoders: dict[str, Any] = {}
+        for name, part in encoders.items():
+            make, arguments = _find("encoder", part, ENCODERS)
+            given = {} if shared is None else {"embedding": shared}
+            self.encoders[name] = make(**{**policy, **arguments, **given})
+            if tied == "all":
+                shared = self.encoders[name].embedding
+        if not encoders:
+            self.blank = BlankEncoder(decoder.get("units", 256), **policy)
+        if join is not None:
+            make, arguments = _find("join", join, JOINS)
+            self.join = make(**{**policy, **arguments})
+        make, arguments = _find("decoder", decoder, DECODERS)
+        if tied != "none":
+            arguments = {**arguments, "tied": True, "embedding": shared}
+        self.decoder = make(**{**policy, **arguments})
         attention = getattr(self.decoder, "attention", None)
         reinforced = getattr(attention, "gradient", None) == "reinforce"
         # Weights of the loss, which a training adds for attention that draws.
         self.reinforce = Reinforce() if reinforced else None
 
-    def build(self, source_ids_shape, target_ids_shape):
+    @property
+    def encoder(self) -> Any:
+        """The only input's encoder."""
+        [encoder] = self.encoders.values()
+        return encoder
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The inputs whose positions the decoder attends to."""
+        if not getattr(self.decoder, "attends", False):
+            return ()
+        spans = self.join.spans if len(self.encoders) > 1 else dict
+        return tuple(spans(dict.fromkeys(self.encoders, 0)))
+
+    def pools_inside(self, name: str) -> bool:
+        """Whether an input's encoder weighs what is inside each of its positions."""
+        return bool(getattr(self.encoders[name], "pools", False))
+
+    def build(self, inputs_shape, target_shape=None):
         if self.reinforce is not None:
             self.reinforce.build((None, None, self.decoder.feature_units))
-        self.encoder.build(source_ids_shape)
-        self.decoder.build(target_ids_shape, self.encoder.compute_output_shape(source_ids_shape))
+        shapes = {}
+        for name, encoder in self.encoders.items():
+            encoder.build(inputs_shape[name])
+            shapes[name] = encoder.compute_output_shape(inputs_shape[name])
+        if not shapes:
+            self.blank.build(target_shape)
+            memory = self.blank.compute_output_shape(target_shape)
+        elif len(shapes) == 1:
+            [memory] = shapes.values()
+        else:
+            self.join.build(shapes)
+            memory = self.join.compute_output_shape(shapes)
+        if self.decoder.fed:
+            self.decoder.build(target_shape, memory)
+        else:
+            self.decoder.build(memory)
 
-    def call(self, source_ids, target_ids, training=False):
-        memory = self.encoder(source_ids, training=training)
-        return self.decoder(target_ids, memory, training=training)
+    def encode(self, inputs: Mapping[str, Any], like=None, training: bool = False) -> Encoded:
+        """What the decoder looks at.
+
+        Args:
+            inputs: Input to what its encoder reads.
+            like: Any tensor, batch first; needed where there are no inputs.
+            training: Whether dropout and draws are on.
+        """
+        if not self.encoders:
+            return Encoded(self.blank(like), {}, {})
+        parts = {
+            name: encoder(inputs[name], training=training)
+            for name, encoder in self.encoders.items()
+        }
+        sizes = {name: ops.shape(part.mask)[1] for name, part in parts.items()}
+        if len(parts) == 1:
+            [(name, memory)] = parts.items()
+            return Encoded(memory, parts, {name: (0, sizes[name])})
+        return Encoded(self.join(parts), parts, self.join.spans(sizes))
+
+    def call(self, inputs, target=None, training=False):
+        memory = self.encode(inputs, target, training).memory
+        if self.decoder.fed:
+            return self.decoder(target, memory, training=training)
+        return self.decoder(memory, training=training)
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
 
 
-def _find(what: str, name: str | None, known: dict[str, Any]):
+def _find(what: str, part: Mapping[str, Any], known: Mapping[str, Any]):
+    arguments = dict(part)
+    name = arguments.pop("type", None)
     if name not in known:
         raise ValueError(f"`{what}.type` must be one of {sorted(known)}. Received: {name!r}.")
-    return known[name]
+    return known[name], arguments
+
+
+def _check_sizes(encoders: Mapping[str, Mapping[str, Any]], decoder: Mapping[str, Any]) -> None:
+    sizes = [part.get("vocabulary_size") for part in (*encoders.values(), decoder)]
+    if None in sizes or len(set(sizes)) > 1:
+        raise ValueError(
+            "`tied='all'` needs one vocabulary for all inputs and the output. "
+            f"Received: vocabulary_size={sizes}."
+        )

@@ -17,6 +17,7 @@ class Memory(NamedTuple):
         inner: `(batch, time, inner_time)`, how each position's vector was put together where the
             encoder pooled it with attention: a sentence's weights over its words. Else empty.
         grid: `(batch, 2)` of int32, the rows and columns of an image's grid; else empty.
+        query: `(batch, query_units)`, with what another input asks; else empty.
     """
 
     states: Any
@@ -25,6 +26,7 @@ class Memory(NamedTuple):
     keys: Any = ()
     inner: Any = ()
     grid: Any = ()
+    query: Any = ()
 
 
 def as_memory(given: Any) -> Memory:

@@ -22,7 +22,7 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
         The inputs that were asked about.
     """
     from pairloom.serving.client import Client
-    from pairloom.serving.heatmap import heatmap
+    from pairloom.kinds.heatmap import heatmap
     from pairloom.serving.server import ModelServer, ServerOptions
 
     pairs = held_out_pairs(recipe, finished.folder, finished.run_id, QUESTIONS)

@@ -44,13 +44,11 @@ def progress_words(progress: "TrainingProgress") -> str:
     # Where minutes limit a training the total is planned from its speed, and may be passed.
     if progress.step <= progress.total_steps:
         steps += f" of {progress.total_steps:,}"
-    words = [steps, f"loss {progress.loss:.3f}", f"{progress.tokens_per_second:,.0f} tokens/s"]
+    words = [steps, f"loss {progress.loss:.3f}", f"{progress.units_per_second:,.0f} {progress.unit}/s"]
     if progress.seconds_left:
         words.append(f"{short_time(progress.seconds_left)} left")
-    if progress.eval_loss is not None:
-        words.append(f"eval loss {progress.eval_loss:.3f}")
-    if progress.eval_bleu is not None:
-        words.append(f"eval BLEU {progress.eval_bleu:.1f}")
+    for name, value in progress.evaluation.items():
+        words.append(f"{name.replace('_', ' ')} {value:.3f}")
     return " · ".join(words)
 
 

@@ -94,7 +94,12 @@ def look_at_data(recipe: Recipe) -> None:
     """Reads the first rows of every file: a wrong path is told now, not after TFX has loaded."""
     require_data_folder(recipe)
     check_pairs(
-        plain(recipe.data), plain(recipe.fields), recipe.output, at_most=_QUICK_LOOK, strict=False
+        plain(recipe.data),
+        plain(recipe.fields),
+        recipe.output,
+        at_most=_QUICK_LOOK,
+        strict=False,
+        inputs=recipe.inputs,
     )
 
 

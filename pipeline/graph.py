@@ -1,5 +1,6 @@
 """The pipeline of every recipe: the one place that says which component feeds which."""
 
+import json
 from typing import Any
 
 from tfx.components import (
@@ -19,9 +20,10 @@ from tfx.types import Channel, standard_artifacts
 
 from pairloom.components.evaluator import EXTRACTORS
 from pairloom.components.evaluator.eval_config import build_eval_config
+from pairloom.components.learner.component import FieldLearner
+from pairloom.components.metrics import metric_takes
 from pairloom.components.pairs.component import PairExamples
-from pairloom.components.subwords.component import SubwordLearner
-from pairloom.components.transform.component import SubwordTransform
+from pairloom.components.transform.component import FieldTransform
 from pairloom.pipeline.baseline import LatestOtherBlessedModel
 from pairloom.pipeline.recipe import Recipe
 from pairloom.pipeline.run_folder import RunFolder
@@ -41,7 +43,10 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         A pipeline that any TFX runner takes. Settings reach the components as JSON.
     """
     data, fields = section(recipe.data), section(recipe.fields, ordered=True)
-    examples = PairExamples(data=data, fields=fields, output=recipe.output)
+    inputs = list(recipe.inputs or ())
+    examples = PairExamples(
+        data=data, fields=fields, output=recipe.output, inputs=json.dumps(inputs)
+    )
     statistics = StatisticsGen(examples=examples.outputs["examples"])
     schema = (
         ImportSchemaGen(schema_file=recipe.schema).with_id("SchemaGen")
@@ -51,15 +56,15 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     anomalies = ExampleValidator(
         statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
     )
-    subwords = SubwordLearner(
+    learned = FieldLearner(
         examples=examples.outputs["examples"],
         fields=fields,
         vocabularies=section(recipe.vocabularies),
     )
-    transform = SubwordTransform(
+    transform = FieldTransform(
         examples=examples.outputs["examples"],
         schema=schema.outputs["schema"],
-        subwords=subwords.outputs["subwords"],
+        learned=learned.outputs["learned"],
     ).with_id("Transform")
     trainer = Trainer(
         run_fn=RUN_FN,
@@ -78,7 +83,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         example_splits=["test"],
         model=trainer.outputs["model"],
         baseline_model=blessed.outputs["model"],
-        eval_config=build_eval_config(plain(recipe.evaluation), recipe.output),
+        eval_config=build_eval_config(plain(recipe.evaluation), recipe.output, inputs),
         module_path=EXTRACTORS,
     )
     pusher = Pusher(
@@ -97,7 +102,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
             statistics,
             schema,
             anomalies,
-            subwords,
+            learned,
             transform,
             trainer,
             blessed,
@@ -110,12 +115,19 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
 
 def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
     """What the trainer is told: sections of the recipe, and where its checkpoints go."""
+    takes = {metric_takes(metric) for metric in recipe.evaluation.metrics.values()}
     return {
+        "name": recipe.name,
         "fields": plain(recipe.fields),
+        "inputs": list(recipe.inputs or ()),
         "output": recipe.output,
         "model": plain(recipe.model),
         "training": plain(recipe.training),
         "search": plain(recipe.search),
-        "evaluation": {"length_buckets": list(recipe.evaluation.length_buckets)},
+        "evaluation": {
+            "length_buckets": list(recipe.evaluation.length_buckets),
+            "likelihood": "likelihood" in takes,
+            "answers": bool(takes - {"likelihood"}),
+        },
         "checkpoints": str(folder.checkpoints),
     }

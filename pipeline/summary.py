@@ -46,7 +46,7 @@ def read_results(finished: FinishedRun) -> RunResults:
         notes = (
             *_rejected_notes(outputs("PairExamples")),
             *_anomaly_notes(outputs("ExampleValidator")),
-            *_vocabulary_notes(outputs("SubwordLearner")),
+            *_learning_notes(outputs("FieldLearner")),
         )
     return RunResults(evaluation, pushed["pushed_destination"].string_value, notes)
 
@@ -79,19 +79,25 @@ def score_table(evaluation: EvaluationSummary) -> Table:
         table.add_column(name, justify="right")
     for part in (*evaluation.by_length, evaluation.overall):
         style = "" if part.label else "bold"
-        figures = [f"{part.scores[name]:.2f}" for name in evaluation.metrics]
+        figures = [_figure(part.scores[name]) for name in evaluation.metrics]
         table.add_row(part.label or "all", f"{part.examples:,}", *figures, style=style)
     if evaluation.overall.baseline:
         baseline = evaluation.overall.baseline
-        figures = [f"{baseline.get(name, float('nan')):.2f}" for name in evaluation.metrics]
+        figures = [_figure(baseline.get(name, float("nan"))) for name in evaluation.metrics]
         table.add_row("last blessed", f"{evaluation.overall.examples:,}", *figures, style="dim")
     return table
+
+
+def _figure(score: float) -> str:
+    """Two decimals, or more of a number so small that they would not tell it from 0."""
+    return f"{score:.2f}" if abs(score) >= 0.1 or score == 0 else f"{score:.4f}"
 
 
 def signature_lines(evaluation: EvaluationSummary) -> list[str]:
     """How the scores were computed, where there is more to say of it than the metric's name."""
     signatures = {
-        name: get_metric(metric).signature() for name, metric in evaluation.metrics.items()
+        name: get_metric(metric).signature(-1 if evaluation.several_references else 1)
+        for name, metric in evaluation.metrics.items()
     }
     return [
         f"{name}: {signature}"
@@ -156,11 +162,6 @@ def _anomaly_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
     return notes
 
 
-def _vocabulary_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
-    learned = json.loads(Path(outputs["subwords"].uri, "summary.json").read_text("utf-8"))
-    return [
-        f"vocabulary {name} has {one['got']:,} ids, not {one['asked']:,}: "
-        "the data has nothing more to learn"
-        for name, one in learned.items()
-        if one["short"]
-    ]
+def _learning_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
+    learned = json.loads(Path(outputs["learned"].uri, "summary.json").read_text("utf-8"))
+    return [f"{name}: {one['warning']}" for name, one in learned.items() if "warning" in one]

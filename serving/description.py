@@ -1,38 +1,68 @@
-"""What a SavedModel of ours is for: its fields and their kinds, written beside the graph.
+"""What a SavedModel of ours is for, written beside its graph and told by its signature `describe`.
 
-The export writes it, the server's page reads it. The graph alone tells that an input is a string,
-not whether that string is a text or a picture. TF Serving leaves the file alone.
+The graph alone tells that an input is a string, not whether that string is a text or a picture, and
+that an output is three axes wide, not what they run along. Client, page and server read it here and
+guess nothing. TF Serving leaves the file alone.
 """
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 # `assets.extra` is the SavedModel's place for files that the graph does not read.
 DESCRIPTION_FILE = "assets.extra/pairloom.json"
-_LARGEST_FILE = 64 * 1024
+_LARGEST_FILE = 1024 * 1024
 
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One side of a pair: its name in the signatures, and its kind, such as `text`."""
+    """One side of a pair.
+
+    Attributes:
+        name: Its name in the signatures.
+        kind: Such as `text`.
+        tokens: The output that names its places, strings, "" where there is none; "": it has none.
+        attention: The output with the weights over its places, `(batch, target, places)`; "" where
+            nothing attends to it.
+        inner: The output with the weights inside each of its places, such as a sentence's words,
+            `(batch, places, inner)`; "" where there are none.
+        details: What its kind adds, such as the labels that there are.
+    """
 
     name: str
     kind: str
+    tokens: str = ""
+    attention: str = ""
+    inner: str = ""
+    details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """The fields of a model: what it reads, and what it writes."""
+    """A model.
+
+    Attributes:
+        inputs: What it reads; none: it goes on from a `beginning` of its output.
+        output: What it writes.
+        task: The recipe's name.
+        axes: Of each output that is not of a fixed size, what its axes behind the batch run along;
+            outputs with the same axis are equally long along it, and `tokens` outputs tell how far.
+    """
 
     inputs: tuple[Field, ...]
     output: Field
+    task: str = ""
+    axes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> str:
         """As it stands in the file.
 
         ```json
-        {"inputs": [{"name": "source", "kind": "text"}], "output": {"name": "target", ...}}
+        {"inputs": [{"name": "source", "kind": "text", "tokens": "source_tokens", ...}],
+         "output": {"name": "target", ...}, "task": "...",
+         "axes": {"attention": ["target", "source"], ...}}
         ```
         """
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1)
@@ -48,14 +78,16 @@ class Description:
         try:
             inputs = tuple(_field(entry) for entry in document["inputs"])
             output = _field(document["output"])
-        except (KeyError, TypeError) as error:
+            axes = {
+                str(name): tuple(str(axis) for axis in along)
+                for name, along in document.get("axes", {}).items()
+            }
+        except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(
                 "Expected `inputs`, a list of fields, and `output`, a field, each with `name` and "
                 f"`kind`. Received: {text!r:.200} ({error!r})."
             ) from None
-        if not inputs:
-            raise ValueError(f"Expected at least one of `inputs`. Received: {text!r:.200}.")
-        return cls(inputs, output)
+        return cls(inputs, output, str(document.get("task", "")), axes)
 
 
 def read_description(folder: Path) -> Description | None:
@@ -67,8 +99,10 @@ def read_description(folder: Path) -> Description | None:
         return None
 
 
-def _field(entry: dict[str, str]) -> Field:
-    field = Field(entry["name"], entry["kind"])
-    if not (isinstance(field.name, str) and isinstance(field.kind, str)):
+def _field(entry: Mapping[str, Any]) -> Field:
+    known = {field.name for field in dataclasses.fields(Field)}
+    field = Field(**{name: value for name, value in entry.items() if name in known})
+    texts = (field.name, field.kind, field.tokens, field.attention, field.inner)
+    if not all(isinstance(text, str) for text in texts):
         raise TypeError("`name` and `kind` are texts")
     return field

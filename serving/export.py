@@ -1,7 +1,7 @@
 """A trained model as a SavedModel that any TF Serving answers from.
 
-Raw strings go in and strings come out: tokenizer, search and attention are all in the graph, made
-of core TensorFlow and TF-Text ops alone.
+Raw values go in and come out: what a kind's graph does, the search and the attention are all in the
+graph, made of core TensorFlow and TF-Text ops alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,25 +10,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from pairloom.models import EncoderDecoder, Hypotheses, beam_search, greedy_search
-from pairloom.models.losses import projected_cross_entropy
+from pairloom.kinds.graph import FieldGraph
+from pairloom.kinds.output import FieldOutput, Tensors
+from pairloom.models import EncoderDecoder
+from pairloom.models.encoder_decoder import Encoded
 from pairloom.models.recurrence import portable_kernels
-from pairloom.models.text.subwords import BOS, EOS, Subwords
-from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
+from pairloom.serving.description import DESCRIPTION_FILE, Description
+from pairloom.serving.naming import BEGINNING, describe_model
 from pairloom.serving.warmup_requests import write_warmup_requests
 
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """The recipe's `search` section."""
-
-    beam: int = 5
-    length_penalty: float = 0.6
-    coverage_penalty: float = 0.0
-    max_length: int = 100
-    min_length: int = 0
-    no_repeat_ngrams: int = 0
-    nbest: int = 5
+__all__ = ["NO_BUCKETS", "LengthBuckets", "ServedModel", "export_model"]
 
 
 @dataclass(frozen=True)
@@ -47,24 +38,28 @@ ALL_LENGTHS = "all"
 
 
 class ServedModel(tf.Module):
-    """The signatures around a model of one text input and one text output.
+    """The signatures around a model.
 
     Args:
         model: A built model.
-        subwords: Each field's vocabulary.
-        source: The input field's name.
-        target: The output field's name.
-        search: How to search.
+        inputs: The fields that it reads.
+        output: The field that it writes.
+        kinds: Field to the name of its kind.
+        task: The recipe's name.
+        answers: Whether an evaluation needs the answers, and
+        likelihood: whether it needs the likelihood of the references.
         buckets: For slicing an evaluation by length.
     """
 
     def __init__(
         self,
         model: EncoderDecoder,
-        subwords: Mapping[str, Subwords],
-        source: str,
-        target: str,
-        search: SearchSettings,
+        inputs: Mapping[str, FieldGraph],
+        output: FieldOutput,
+        kinds: Mapping[str, str],
+        task: str = "",
+        answers: bool = True,
+        likelihood: bool = False,
         buckets: LengthBuckets = NO_BUCKETS,
     ):
         super().__init__(name="served_model")
@@ -72,163 +67,185 @@ class ServedModel(tf.Module):
         # restores by the saver would fill is the copies. So the weights are tracked here, alone.
         self._model = lambda: model
         self.weights = [variable.value for variable in model.variables]
-        self.source_subwords = subwords[source]
-        self.target_subwords = subwords[target]
-        self._source = source
-        self._target = target
-        self._settings = search
+        self.inputs = dict(inputs)
+        self.target = output.graph
+        self._output = lambda: output
+        self._answers, self._likelihood = answers, likelihood
         self._buckets = buckets
-
-    @property
-    def description(self) -> Description:
-        """The fields and their kinds, for whoever shows the model."""
-        return Description((Field(self._source, "text"),), Field(self._target, "text"))
+        self.description = describe_model(model, inputs, output, kinds, task)
 
     def signatures(self) -> dict[str, tf.types.experimental.ConcreteFunction]:
         """Every signature, traced: name to function."""
-        strings = tf.TensorSpec([None], tf.string, name=self._source)
-        targets = tf.TensorSpec([None], tf.string, name=self._target)
-        examples = tf.TensorSpec([None], tf.string, name="examples")
-        wanted = {
-            "serving_default": (self.predict, [strings]),
-            "nbest": (self.nbest, [strings]),
-            "explain": (self.explain, [strings]),
-            "score": (self.score, [strings, targets]),
-            "evaluate": (self.evaluate, [examples]),
+        asked = [graph.served_spec() for graph in self.inputs.values()]
+        if not asked:
+            asked = [tf.TensorSpec([None], tf.string, name=BEGINNING)]
+        examples = [tf.TensorSpec([None], tf.string, name="examples")]
+        target = self.target.served_spec()
+        wanted: dict[str, tuple[Any, list[tf.TensorSpec]]] = {
+            "serving_default": (self.predict, asked),
+            "nbest": (self.nbest, asked),
+            "sample": (self.sample, [*asked, tf.TensorSpec([None], tf.int64, name="seed")]),
+            "explain": (self.explain, asked),
+            "score": (self.score, [*(asked if self.inputs else []), _renamed(target, self.inputs)]),
+            "encode": (self.encode, asked if self.inputs else [target]),
+            "evaluate": (self.evaluate, examples),
             # Even without bounds: it may become the baseline of a model that is sliced.
-            "length_bucket": (self.length_bucket, [examples]),
+            "length_bucket": (self.length_bucket, examples),
+            "describe": (self.describe, []),
         }
+        for name in self._missing():
+            del wanted[name]
         with portable_kernels():
-            return {
-                name: tf.function(method, autograph=False).get_concrete_function(*specs)
-                for name, (method, specs) in wanted.items()
-            }
+            return {name: _traced(method, specs) for name, (method, specs) in wanted.items()}
+
+    def _missing(self) -> list[str]:
+        """The signatures that an output of this kind does not have."""
+        offered = self._output().offers
+        return [name for name in ("nbest", "sample", "score") if name not in offered]
 
     def warmup_requests(
-        self, samples: Sequence[tuple[str, str]]
-    ) -> Iterator[tuple[str, dict[str, list[str]]]]:
+        self, samples: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, dict[str, list[Any]]]]:
         """A request to each signature that clients call, for each pair."""
-        for source, target in samples:
+        offered = self._output().offers
+        for values in samples:
+            asked = {name: [values[name]] for name in self.inputs} or {BEGINNING: [b""]}
             for signature in ("serving_default", "nbest", "explain"):
-                yield signature, {self._source: [source]}
-            yield "score", {self._source: [source], self._target: [target]}
+                if signature in offered or signature != "nbest":
+                    yield signature, asked
+            if "score" in offered:
+                known = asked if self.inputs else {}
+                yield "score", {**known, self._target_name: [values[self.target.field]]}
 
-    def predict(self, source):
-        """`source (batch,)` to `target` and `score`, each `(batch,)`."""
-        found = self._search(source, nbest=1)
-        return {self._target: self._text(found)[:, 0], "score": found.scores[:, 0]}
+    @property
+    def _target_name(self) -> str:
+        return _renamed(self.target.served_spec(), self.inputs).name
 
-    def nbest(self, source):
-        """`source (batch,)` to the best `target` and `score`, each `(batch, nbest)`."""
-        found = self._search(source, nbest=self._settings.nbest)
-        return {self._target: self._text(found), "score": found.scores}
+    def predict(self, *values):
+        """The inputs to the output's best value and its `score`."""
+        encoded, how = self._asked(values)
+        return self._blanked(self._output().answer(self._model(), encoded, **how), values)
 
-    def explain(self, source):
-        """`predict`, with tokens and `attention (batch, target_time, source_time)`."""
-        source_ids = self._source_ids(source)
-        found = self._search_ids(source_ids, nbest=1, with_weights=True)
-        weights: Any = found.weights
-        ids = _without_end(found.ids[:, 0])
-        time = tf.maximum(tf.reduce_max(tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)), 0)
-        return {
-            self._target: self._text(found)[:, 0],
-            "score": found.scores[:, 0],
-            "source_tokens": self.source_subwords.pieces(source_ids),
-            "target_tokens": self.target_subwords.pieces(ids[:, :time]),
-            "attention": tf.cast(weights[:, 0, :time], tf.float32)
-            * tf.cast(ids[:, :time] != 0, tf.float32)[..., None],
-        }
+    def nbest(self, *values):
+        """The inputs to the best few values and scores, `(batch, k)`."""
+        encoded, how = self._asked(values)
+        return self._blanked(self._output().nbest(self._model(), encoded, **how), values)
 
-    def score(self, source, target):
-        """How likely each `target (batch,)` is for its `source (batch,)`, token by token."""
-        source_ids = self._source_ids(source)
-        ids = self.target_subwords.ids(target).to_tensor()
-        ids = tf.cast(ids, tf.int32)
-        rows = tf.shape(ids)[0]
-        begin = tf.fill([rows, 1], BOS)
-        lengths = tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
-        labels = tf.pad(ids, [[0, 0], [0, 1]])
-        labels += EOS * tf.one_hot(lengths, tf.shape(labels)[1], dtype=tf.int32)
-        memory = self._model().encoder(source_ids)
-        decoder = self._model().decoder
-        features, weights = decoder.features(tf.concat([begin, ids], 1), memory)
-        losses = projected_cross_entropy(
-            tf.reshape(features, [-1, features.shape[-1]]),
-            tf.cast(decoder.output_layer.table, features.dtype),
-            tf.cast(decoder.output_layer.bias, features.dtype),
-            tf.reshape(labels, [-1]),
-        )
-        token_scores = -tf.reshape(losses, tf.shape(labels)) * tf.cast(labels != 0, tf.float32)
-        return {
-            "log_probability": tf.reduce_sum(token_scores, -1),
-            "token_scores": token_scores,
-            "source_tokens": self.source_subwords.pieces(source_ids),
-            "target_tokens": self.target_subwords.pieces(labels),
-            "attention": tf.cast(weights, tf.float32) * tf.cast(labels != 0, tf.float32)[..., None],
-        }
+    def sample(self, *values):
+        """The inputs and a seed for each row to values drawn as likely as they are, `(batch, n)`."""
+        *values, seed = values
+        encoded, how = self._asked(values)
+        return self._output().samples(self._model(), encoded, seed, **how)
+
+    def explain(self, *values):
+        """`predict`, with the names of all places and the weights over them."""
+        encoded, how = self._asked(values)
+        answers, weights = self._output().explain(self._model(), encoded, **how)
+        return {**self._blanked(answers, values), **self._looked(values, encoded, weights)}
+
+    def score(self, *values):
+        """How likely given values of the output are for the inputs, place by place."""
+        *asked, given = values
+        encoded = self._encoded(asked, given)
+        scored, weights = self._output().score(self._model(), encoded, given)
+        return {**scored, **self._looked(asked, encoded, weights)}
+
+    def encode(self, *values):
+        """The inputs to the summary that the decoder starts from: an embedding."""
+        encoded = self._encoded(values if self.inputs else [], values[0])
+        return {"summary": tf.cast(encoded.memory.summary, tf.float32)}
 
     def evaluate(self, examples):
-        """Serialized examples to the target text, `(batch, 1)`, for the Evaluator."""
-        return {self._target: self.predict(self._parse(examples))[self._target][:, None]}
+        """Serialized examples to what the Evaluator needs, `(batch, ...)`."""
+        output, model = self._output(), self._model()
+        graphs = {**self.inputs, self.target.field: self.target}
+        parsed = tf.io.parse_example(
+            examples, {name: graph.stored_spec() for name, graph in graphs.items()}
+        )
+        given = parsed[self.target.field]
+        encoded = self._encoded([parsed[name] for name in self.inputs], examples, noisy=True)
+        found: Tensors = {self.target.field: tf.fill([tf.shape(examples)[0]], "")}
+        if self._answers:
+            found[self.target.field] = output.answer(model, encoded)[self.target.field]
+        if self._likelihood:
+            found |= output.judged(model, encoded, given)
+        return {
+            name: value if value.shape.rank > 1 else value[:, None] for name, value in found.items()
+        }
 
     def length_bucket(self, examples):
-        """Serialized examples to the name of the source's length bucket, `(batch, 1)`."""
-        if not self._buckets.bounds:
+        """Serialized examples to the name of the first input's length bucket, `(batch, 1)`."""
+        graph = next(iter(self.inputs.values()), self.target)
+        if not self._buckets.bounds or not hasattr(graph, "lengths"):
             return {"length_bucket": tf.fill([tf.shape(examples)[0], 1], ALL_LENGTHS)}
-        lengths = self.source_subwords.ids(self._parse(examples)).row_lengths()
+        parsed = tf.io.parse_example(examples, {graph.field: graph.stored_spec()})
+        lengths = graph.lengths(parsed[graph.field])
         bounds = tf.constant(list(self._buckets.bounds), tf.int64)
-        bucket = tf.searchsorted(bounds, lengths)
+        bucket = tf.searchsorted(bounds, tf.cast(lengths, tf.int64))
         return {"length_bucket": tf.gather(list(self._buckets.labels), bucket)[:, None]}
 
-    def _parse(self, examples):
-        feature = tf.io.FixedLenFeature([], tf.string, default_value="")
-        return tf.io.parse_example(examples, {self._source: feature})[self._source]
+    def describe(self):
+        """The description, as JSON, `(1,)`."""
+        return {"description": tf.constant([self.description.to_json()])}
 
-    def _source_ids(self, strings):
-        """`(batch, time)` of int32, at least one column wide."""
-        ids = tf.cast(self.source_subwords.ids(strings).to_tensor(), tf.int32)
-        return tf.pad(ids, [[0, 0], [0, tf.maximum(1 - tf.shape(ids)[1], 0)]])
+    def _asked(self, values: Sequence[tf.Tensor]) -> tuple[Encoded, dict[str, Any]]:
+        """What the decoder looks at, and how its answer must begin."""
+        if self.inputs:
+            return self._encoded(values, values[0]), {}
+        return self._encoded([], values[0]), {"prefix": values[0]}
 
-    def _search(self, strings, nbest: int) -> Hypotheses:
-        return self._search_ids(self._source_ids(strings), nbest)
+    def _encoded(self, values: Sequence[tf.Tensor], like, noisy: bool = False) -> Encoded:
+        tensors = {}
+        for (name, graph), given in zip(self.inputs.items(), values):
+            tensors[name] = graph.tensor(given)
+            if noisy:
+                tensors[name] = graph.corrupted(tensors[name])
+        return self._model().encode(tensors, like)
 
-    def _search_ids(self, source_ids, nbest: int, with_weights: bool = False) -> Hypotheses:
-        settings = self._settings
-        common: dict[str, Any] = {
-            "max_length": settings.max_length,
-            "min_length": settings.min_length,
-            "no_repeat_ngrams": settings.no_repeat_ngrams,
-            "length_penalty": settings.length_penalty,
-            "begin_id": BOS,
-            "end_id": EOS,
-            "with_weights": with_weights,
-        }
-        memory = self._model().encoder(source_ids)
-        if settings.beam == 1:
-            return greedy_search(self._model().decoder, memory, **common)
-        return beam_search(
-            self._model().decoder,
-            memory,
-            beams=settings.beam,
-            nbest=nbest,
-            coverage_penalty=settings.coverage_penalty,
-            **common,
-        )
+    def _blanked(self, answers: Tensors, values: Sequence[tf.Tensor]) -> Tensors:
+        """To inputs of which nothing is there: nothing, instead of something made up."""
+        there = [
+            graph.present(given) for graph, given in zip(self.inputs.values(), values)
+        ]
+        there = [one for one in there if one is not None]
+        if not there:
+            return answers
+        some = tf.reduce_any(tf.stack(there, 1), 1)
+        blank: dict[Any, Any] = {tf.string: "", tf.float32: float("-inf")}
 
-    def _text(self, found: Hypotheses):
-        """The hypotheses as text, `(batch, hypotheses)`."""
-        batch, hypotheses, time = tf.unstack(tf.shape(found.ids))
-        flat = tf.reshape(found.ids, [batch * hypotheses, time])
-        return tf.reshape(self.target_subwords.text(flat), [batch, hypotheses])
+        def chosen(name, value):
+            if name not in (self.target.field, "score") or value.dtype not in blank:
+                return value
+            shape = [-1] + [1] * (value.shape.rank - 1)
+            return tf.where(tf.reshape(some, shape), value, blank[value.dtype])
+
+        return {name: chosen(name, value) for name, value in answers.items()}
+
+    def _looked(self, values, encoded: Encoded, weights) -> Tensors:
+        """The names of every input's places, and the weights over them."""
+        found: Tensors = {}
+        for field, given in zip(self.description.inputs, values):
+            graph = self.inputs[field.name]
+            if field.tokens:
+                found[field.tokens] = graph.places(graph.tensor(given))
+            if field.attention and weights is not None:
+                start, end = encoded.spans[field.name]
+                found[field.attention] = weights[:, :, start:end]
+            if field.inner:
+                found[field.inner] = tf.cast(encoded.parts[field.name].inner, tf.float32)
+        return found
 
 
-def export_model(served: ServedModel, folder: str, samples: Sequence[tuple[str, str]] = ()) -> None:
+def export_model(
+    served: ServedModel, folder: str, samples: Sequence[Mapping[str, Any]] = ()
+) -> None:
     """Writes the SavedModel into `folder`, with its description.
 
     Args:
         served: The model.
         folder: Where to.
-        samples: A few pairs that a server calls the model with before it takes requests.
+        samples: A few pairs, field to value, that a server calls the model with before it takes
+            requests.
     """
     tf.saved_model.save(served, folder, signatures=served.signatures())
     path = tf.io.gfile.join(folder, DESCRIPTION_FILE)
@@ -239,5 +256,16 @@ def export_model(served: ServedModel, folder: str, samples: Sequence[tuple[str, 
         write_warmup_requests(folder, served.warmup_requests(samples))
 
 
-def _without_end(ids):
-    return tf.where(ids == EOS, 0, ids)
+def _traced(method: Any, specs: Sequence[tf.TensorSpec]) -> Any:
+    """A method of positional arguments as a signature of named ones."""
+    names = [spec.name for spec in specs]
+    function = tf.function(
+        lambda **values: method(*(values[name] for name in names)), autograph=False
+    )
+    return function.get_concrete_function(**dict(zip(names, specs)))
+
+
+def _renamed(spec: tf.TensorSpec, inputs: Mapping[str, Any]) -> tf.TensorSpec:
+    """The output as an argument, beside an input that may be the same field."""
+    name = f"{spec.name}_given" if spec.name in inputs else spec.name
+    return tf.TensorSpec(spec.shape, spec.dtype, name=name)

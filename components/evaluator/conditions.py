@@ -1,8 +1,11 @@
 """The conditions of the blessing, and what became of them, in words."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+_DECIMALS = 9
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,17 @@ def _change(
 
 
 def distinct(left: float, right: float) -> tuple[str, str]:
-    """Writes two numbers with one decimal, or with as many as show that they differ.
+    """Writes two numbers with one decimal, or with as many as show what they are and differ in.
 
-    >>> distinct(7.24, 10), distinct(9.96, 10)
-    (('7.2', '10.0'), ('9.96', '10.00'))
+    >>> distinct(7.24, 10), distinct(9.96, 10), distinct(0.00312, 0.05)
+    (('7.2', '10.0'), ('9.96', '10.00'), ('0.0031', '0.0500'))
     """
-    for digits in range(1, 7):
+    sizes = [abs(number) for number in (left, right) if number and math.isfinite(number)]
+    # Two digits of the smaller one, where it has none before the point.
+    first = max(1, 1 - math.floor(math.log10(min(sizes)))) if sizes and min(sizes) < 1 else 1
+    if first > _DECIMALS or max(sizes, default=0) >= 1e15:
+        return f"{left:.6g}", f"{right:.6g}"
+    for digits in range(first, _DECIMALS + 1):
         shown = f"{left:.{digits}f}", f"{right:.{digits}f}"
         if left == right or shown[0] != shown[1]:
             break

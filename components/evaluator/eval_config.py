@@ -9,7 +9,7 @@ from tensorflow_model_analysis import constants
 from tensorflow_model_analysis.proto import config_pb2
 
 from pairloom.components.evaluator.buckets import bucket_labels
-from pairloom.components.metrics import get_metric
+from pairloom.components.metrics import get_metric, metric_takes
 
 EVALUATE_SIGNATURE = "evaluate"
 BUCKET_SIGNATURE = "length_bucket"
@@ -21,7 +21,10 @@ _METRIC_MODULE = "pairloom.components.metrics.tfma_metric"
 
 
 def build_eval_config(
-    evaluation: Mapping[str, Any], output: str, batch_size: int = BATCH_SIZE
+    evaluation: Mapping[str, Any],
+    output: str,
+    inputs: Sequence[str] = (),
+    batch_size: int = BATCH_SIZE,
 ) -> config_pb2.EvalConfig:
     """Says what is computed, by which slices, and what earns the blessing.
 
@@ -32,9 +35,11 @@ def build_eval_config(
     Args:
         evaluation: The recipe's section as plain values: `metrics` (shown name to id, or a list of
             ids), `thresholds` (shown name to `at_least` and `at_most`), `compare`, `tolerance`,
-            `length_buckets`, `examples`. All but `metrics` may be absent.
+            `length_buckets`, `examples`, `references` (whether examples of equal inputs are one
+            with several right answers). All but `metrics` may be absent.
         output: Name of the output field: the label in the examples, and the answer in what the
             model's signature `evaluate` returns.
+        inputs: Names of the input fields.
         batch_size: How many examples the model is given at a time.
 
     Returns:
@@ -46,8 +51,12 @@ def build_eval_config(
         _metric_config("CorpusMetric", {"name": name, "metric": metric_id}, conditions.get(name))
         for name, metric_id in names.items()
     ]
-    limit = {"name": EXAMPLE_COUNT, "at_most": evaluation.get("examples") or 0}
-    metrics.append(_metric_config("EvaluatedExamples", limit, None))
+    examples = {
+        "name": EXAMPLE_COUNT,
+        "at_most": evaluation.get("examples") or 0,
+        "group_by": list(inputs) if _has_references(evaluation, names) else [],
+    }
+    metrics.append(_metric_config("EvaluatedExamples", examples, None))
     sliced = bool(bucket_labels(evaluation.get("length_buckets") or ()))
     return config_pb2.EvalConfig(
         model_specs=[
@@ -72,11 +81,35 @@ def build_eval_config(
 
 def example_limit(eval_config: config_pb2.EvalConfig) -> int:
     """How many examples a config of `build_eval_config` lets be evaluated; 0 is all."""
+    return int(_evaluated_examples(eval_config).get("at_most", 0))
+
+
+def group_features(eval_config: config_pb2.EvalConfig) -> list[str]:
+    """Which features must be equal for examples to be one with several references; none: no such.
+
+    The config is one of `build_eval_config`.
+    """
+    return list(_evaluated_examples(eval_config).get("group_by", []))
+
+
+def _evaluated_examples(eval_config: config_pb2.EvalConfig) -> dict[str, Any]:
     for spec in eval_config.metrics_specs:
         for metric in spec.metrics:
             if metric.class_name == "EvaluatedExamples":
-                return int(json.loads(metric.config).get("at_most", 0))
-    return 0
+                return dict(json.loads(metric.config))
+    return {}
+
+
+def _has_references(evaluation: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+    if not evaluation.get("references"):
+        return False
+    for name, metric_id in names.items():
+        if metric_takes(metric_id) == "likelihood":
+            raise ValueError(
+                "`evaluation.references` must be false where a metric scores the probability of "
+                f"the one reference. Received: references=true, {name!r} ({metric_id})."
+            )
+    return True
 
 
 def _metric_names(metrics: Mapping[str, str] | Sequence[str]) -> dict[str, str]:

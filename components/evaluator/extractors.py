@@ -16,7 +16,8 @@ from tensorflow_model_analysis.extractors import extractor, slice_key_extractor
 from tensorflow_model_analysis.proto import config_pb2
 
 from pairloom.components.evaluator.batches import EvenBatches
-from pairloom.components.evaluator.eval_config import BATCH_SIZE, example_limit
+from pairloom.components.evaluator.eval_config import BATCH_SIZE, example_limit, group_features
+from pairloom.components.evaluator.references import GroupReferences
 
 
 def custom_eval_shared_model(
@@ -39,22 +40,32 @@ def custom_eval_shared_model(
 def custom_extractors(
     eval_shared_model: Any, eval_config: config_pb2.EvalConfig, tensor_adapter_config: Any
 ) -> list[extractor.Extractor]:
-    """TFMA's own extractors, with even batches before them and the candidate's slices."""
+    """TFMA's own extractors, with grouped references and even batches before them, and slices.
+
+    The slices are the candidate's.
+    """
     extractors = model_eval_lib.default_extractors(
         eval_shared_model=eval_shared_model,
         eval_config=eval_config,
         tensor_adapter_config=tensor_adapter_config,
     )
-    batches = EvenBatches(
-        eval_config.model_specs[0].inference_batch_size or BATCH_SIZE, example_limit(eval_config)
-    )
+    spec = eval_config.model_specs[0]
+    before = [
+        extractor.Extractor(
+            "ExtractEvenBatches",
+            EvenBatches(spec.inference_batch_size or BATCH_SIZE, example_limit(eval_config)),
+        )
+    ]
+    if features := group_features(eval_config):
+        grouped = GroupReferences(features, spec.label_key)
+        before.insert(0, extractor.Extractor("ExtractReferences", grouped))
     slices = next(
         index
         for index, stage in enumerate(extractors)
         if stage.stage_name == slice_key_extractor.SLICE_KEY_EXTRACTOR_STAGE_NAME
     )
     return [
-        extractor.Extractor("ExtractEvenBatches", batches),
+        *before,
         *extractors[:slices],
         extractor.Extractor("ExtractCandidateSlices", beam.Map(_slice_by_candidate)),
         *extractors[slices:],

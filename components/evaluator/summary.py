@@ -39,6 +39,7 @@ class EvaluationSummary:
         by_length: Scores of each length bucket that has examples, short to long.
         blessed: Whether the model may be pushed.
         reasons: Why: the conditions that were met if it was blessed, those that failed if not.
+        several_references: Whether examples of equal inputs were one with several right answers.
     """
 
     metrics: Mapping[str, str]
@@ -46,6 +47,7 @@ class EvaluationSummary:
     by_length: tuple[SliceScores, ...]
     blessed: bool
     reasons: tuple[str, ...]
+    several_references: bool = False
 
 
 def read_evaluation(evaluation_uri: str) -> EvaluationSummary:
@@ -85,6 +87,7 @@ def read_evaluation(evaluation_uri: str) -> EvaluationSummary:
         by_length=tuple(sorted(by_length, key=lambda found: found.label)),
         blessed=blessed,
         reasons=_reasons(blessed, overall, judged),
+        several_references=any(item.get("group_by") for item in settings),
     )
 
 

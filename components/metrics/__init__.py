@@ -1,4 +1,4 @@
-"""Corpus metrics as sums of counts, found by id: `bleu`, `chrf`, `ter`, `token_error_rate`, …
+"""Corpus metrics as sums of counts, found by id: `bleu`, `rouge_l`, `accuracy`, `perplexity`, …
 
 Importing this package costs nothing: a metric's own module, and sacreBLEU behind it, are imported
 when the metric is first asked for.
@@ -8,6 +8,7 @@ from pairloom.components.metrics.registry import (
     corpus_score,
     get_metric,
     metric_ids,
+    metric_takes,
 )
 
-__all__ = ["corpus_score", "get_metric", "metric_ids"]
+__all__ = ["corpus_score", "get_metric", "metric_ids", "metric_takes"]

@@ -4,56 +4,76 @@ import difflib
 import functools
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pairloom.components.metrics.summable import SummableMetric
 
-# By name, not by class: a recipe is checked against the ids in no time, without sacreBLEU.
-_CLASSES = {
-    "bleu": "bleu.Bleu",
-    "chrf": "chrf.Chrf",
-    "ter": "ter.Ter",
-    "token_error_rate": "token_error_rate.TokenErrorRate",
-    "sequence_error_rate": "whole_answer.SequenceErrorRate",
-    "exact_match": "whole_answer.ExactMatch",
+# What each takes, and its class by name: a recipe is checked in no time, without sacreBLEU.
+_METRICS = {
+    "bleu": ("text", "bleu.Bleu"),
+    "bleu_1": ("text", "bleu.Bleu1"),
+    "bleu_2": ("text", "bleu.Bleu2"),
+    "bleu_3": ("text", "bleu.Bleu3"),
+    "chrf": ("text", "chrf.Chrf"),
+    "ter": ("text", "ter.Ter"),
+    "rouge_1": ("text", "rouge.Rouge1"),
+    "rouge_2": ("text", "rouge.Rouge2"),
+    "rouge_l": ("text", "rouge.RougeL"),
+    "token_error_rate": ("text", "error_rates.TokenErrorRate"),
+    "character_error_rate": ("text", "error_rates.CharacterErrorRate"),
+    "sequence_error_rate": ("text", "whole_answer.SequenceErrorRate"),
+    "exact_match": ("text", "whole_answer.ExactMatch"),
+    "distinct_1": ("text", "distinct.Distinct1"),
+    "distinct_2": ("text", "distinct.Distinct2"),
+    "accuracy": ("label", "whole_answer.Accuracy"),
+    "macro_f1": ("label", "macro_f1.MacroF1"),
+    "mse": ("numbers", "mse.MeanSquaredError"),
+    "perplexity": ("likelihood", "likelihood.Perplexity"),
+    "bits_per_character": ("likelihood", "likelihood.BitsPerCharacter"),
+    "next_token_accuracy": ("likelihood", "likelihood.NextTokenAccuracy"),
 }
 
 
 def metric_ids() -> tuple[str, ...]:
     """The ids that `get_metric` knows."""
-    return tuple(_CLASSES)
+    return tuple(_METRICS)
+
+
+def metric_takes(metric_id: str) -> str:
+    """What answers a metric scores, known without importing it.
+
+    Returns:
+        `text`, `label`, `numbers`, or `likelihood`: how probable the model finds the reference.
+    """
+    return _find(metric_id)[0]
 
 
 @functools.cache
 def get_metric(metric_id: str) -> "SummableMetric":
     """Returns the metric called `metric_id`, the same object every time."""
-    if metric_id not in _CLASSES:
-        near = difflib.get_close_matches(metric_id, _CLASSES, 1)
-        raise ValueError(
-            f"A metric must be one of {', '.join(_CLASSES)}. Received: {metric_id!r}."
-            + (f" Did you mean {near[0]!r}?" if near else "")
-        )
-    module, name = _CLASSES[metric_id].split(".")
+    module, name = _find(metric_id)[1].split(".")
     found: SummableMetric = getattr(
         importlib.import_module(f"pairloom.components.metrics.{module}"), name
     )()
     return found
 
 
-def corpus_score(metric_id: str, hypotheses: Sequence[str], references: Sequence[str]) -> float:
+def corpus_score(metric_id: str, hypotheses: Sequence[Any], references: Sequence[Any]) -> float:
     """Scores a whole corpus.
 
     >>> corpus_score("token_error_rate", ["K AE T", "D AO"], ["K AE T", "D AO G"])
     16.666666666666668
+    >>> corpus_score("exact_match", ["grey"], [["gray", "grey"]])
+    100.0
 
     Args:
         metric_id: One of `metric_ids()`.
         hypotheses: The answers.
-        references: As many right ones, in the same order.
+        references: As many right ones, in the same order; where an input has several, a list.
 
     Returns:
-        The score in percent; of an empty corpus, 0.
+        The score, of an empty corpus 0.
     """
     if len(hypotheses) != len(references):
         raise ValueError(
@@ -63,5 +83,16 @@ def corpus_score(metric_id: str, hypotheses: Sequence[str], references: Sequence
     metric = get_metric(metric_id)
     total = metric.zero()
     for hypothesis, reference in zip(hypotheses, references):
-        total += metric.counts(hypothesis, reference)
+        several = reference if isinstance(reference, (list, tuple)) else [reference]
+        total = metric.add(total, metric.counts(hypothesis, several))
     return metric.score(total)
+
+
+def _find(metric_id: str) -> tuple[str, str]:
+    if metric_id not in _METRICS:
+        near = difflib.get_close_matches(metric_id, _METRICS, 1)
+        raise ValueError(
+            f"A metric must be one of {', '.join(_METRICS)}. Received: {metric_id!r}."
+            + (f" Did you mean {near[0]!r}?" if near else "")
+        )
+    return _METRICS[metric_id]

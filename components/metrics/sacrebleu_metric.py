@@ -6,35 +6,37 @@ methods that give the statistics and the score have a leading underscore; they a
 """
 
 import abc
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from pairloom.components.metrics.summable import SummableMetric
+from pairloom.components.metrics.summable import VectorMetric
 
 
-class SacrebleuMetric(SummableMetric):
-    """A metric of sacreBLEU with its default settings and one reference a sentence."""
+class SacrebleuMetric(VectorMetric):
+    """A metric of sacreBLEU with its default settings."""
 
     def __init__(self) -> None:
         self._metric = self._create()
-        # sacreBLEU learns the number of references, which its signature states, from a corpus.
-        self.counts("", "")
 
     @abc.abstractmethod
     def _create(self) -> Any:
         """Returns the object of `sacrebleu.metrics`."""
 
-    def counts(self, hypothesis: str, reference: str) -> np.ndarray:
+    def _counts(self, answer: str, references: Sequence[str]) -> np.ndarray:
         """SacreBLEU's statistics of one sentence."""
-        [statistics] = self._metric._extract_corpus_statistics([hypothesis], [[reference]])
-        return np.asarray(statistics, np.int64)
+        streams = [[reference] for reference in references]
+        [statistics] = self._metric._extract_corpus_statistics([answer], streams)
+        return np.asarray(statistics, self.dtype)
 
-    def score(self, counts: np.ndarray) -> float:
+    def score(self, total: np.ndarray) -> float:
         """SacreBLEU's corpus score for these statistics."""
-        # A list of Python ints: sacreBLEU formats some of them with `:d`.
-        return float(self._metric._compute_score_from_stats(counts.tolist()).score)
+        # A list of Python numbers: sacreBLEU formats some of them with `:d`.
+        return float(self._metric._compute_score_from_stats(total.tolist()).score)
 
-    def signature(self) -> str:
+    def signature(self, references: int = 1) -> str:
         """SacreBLEU's signature: tokenizer, case, smoothing, version, …"""
+        # sacreBLEU learns this number, which its signature states, from the last corpus it saw.
+        self._metric.num_refs = references
         return str(self._metric.get_signature())

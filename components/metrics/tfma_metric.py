@@ -6,14 +6,16 @@
 The only file of this package that imports TFMA.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
-import numpy as np
-from tensorflow_model_analysis.metrics import example_count, metric_types, metric_util
+from tensorflow_model_analysis import constants
+from tensorflow_model_analysis.metrics import example_count, metric_types
 from tensorflow_model_analysis.proto import config_pb2
 
+from pairloom.components.metrics.answers import answer_and_references
+from pairloom.components.metrics.likelihood import Likelihood
 from pairloom.components.metrics.registry import get_metric
 
 
@@ -34,16 +36,23 @@ class EvaluatedExamples(example_count.ExampleCount):
 
     Args:
         at_most: How many examples our extractors let through; 0 is all.
+        group_by: Features by which examples are one with several references; none: each is its own.
         name: The shown name.
     """
 
-    def __init__(self, at_most: int = 0, name: str = example_count.EXAMPLE_COUNT_NAME) -> None:
+    def __init__(
+        self,
+        at_most: int = 0,
+        group_by: Sequence[str] = (),
+        name: str = example_count.EXAMPLE_COUNT_NAME,
+    ) -> None:
         super().__init__(name=name)
         self.at_most = at_most
+        self.group_by = list(group_by)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as TFMA writes them into a config."""
-        return {**super().get_config(), "at_most": self.at_most}
+        return {**super().get_config(), "at_most": self.at_most, "group_by": self.group_by}
 
 
 def _computations(
@@ -54,57 +63,55 @@ def _computations(
     output_names: list[str] | None = None,
     example_weighted: bool = False,
 ) -> list[metric_types.MetricComputation]:
+    del output_names  # Models of several heads, of which ours are none.
+    output = eval_config.model_specs[0].prediction_key if eval_config else ""
     computations = []
     for model_name in model_names or [""]:
-        for output_name in output_names or [""]:
-            key = metric_types.MetricKey(
-                name=name,
-                model_name=model_name,
-                output_name=output_name,
-                example_weighted=example_weighted,
+        key = metric_types.MetricKey(
+            name=name, model_name=model_name, example_weighted=example_weighted
+        )
+        computations.append(
+            metric_types.MetricComputation(
+                keys=[key],
+                preprocessors=[_Counter(metric, output, model_name)],
+                combiner=_Summer(metric, key),
             )
-            counter = _Counter(metric, eval_config, model_name, output_name)
-            computations.append(
-                metric_types.MetricComputation(
-                    keys=[key], preprocessors=[counter], combiner=_Summer(metric, key)
-                )
-            )
+        )
     return computations
 
 
 class _Counter(metric_types.Preprocessor):
-    """Turns one example's label and prediction into counts.
+    """Turns one example's references and answer into counts.
 
     A preprocessor runs once an example, a combiner once for every slice the example is in; and
     ten numbers are less to send between workers than two texts.
     """
 
-    def __init__(
-        self,
-        metric: str,
-        eval_config: config_pb2.EvalConfig | None,
-        model_name: str,
-        output_name: str,
-    ) -> None:
+    def __init__(self, metric: str, output: str, model_name: str) -> None:
         # TFMA takes computations with equal names for duplicates.
-        super().__init__(name=f"counts of {metric}, model {model_name!r}, output {output_name!r}")
+        super().__init__(name=f"counts of {metric}, model {model_name!r}")
         self._metric = metric
-        self._eval_config = eval_config
+        self._output = output
         self._model_name = model_name
-        self._output_name = output_name
 
-    def process(self, extracts: dict[str, Any]) -> Iterator[np.ndarray]:
-        label, prediction, _ = next(
-            metric_util.to_label_prediction_example_weight(
-                metric_types.StandardMetricInputs(extracts),
-                eval_config=self._eval_config,
-                model_name=self._model_name,
-                output_name=self._output_name,
-                flatten=False,
-                squeeze=False,
-            )
-        )
-        yield get_metric(self._metric).counts(_text("answer", prediction), _text("label", label))
+    def process(self, extracts: dict[str, Any]) -> Iterator[Any]:
+        metric = get_metric(self._metric)
+        outputs = self._of_model(extracts[constants.PREDICTIONS_KEY])
+        # TFMA takes a single output out of its dict.
+        if not isinstance(outputs, Mapping):
+            outputs = {self._output: outputs}
+        if metric.takes == "likelihood" and self._model_name == constants.BASELINE_KEY:
+            # A model blessed before the recipe asked for likelihoods returns none. That must not
+            # stop the evaluation of its successor: its score is no number.
+            outputs = {**dict.fromkeys(Likelihood._fields, float("nan")), **outputs}
+        label = self._of_model(extracts[constants.LABELS_KEY])
+        yield metric.counts(*answer_and_references(metric.takes, self._output, outputs, label))
+
+    def _of_model(self, values: Any) -> Any:
+        """What concerns this model: TFMA keys by model name where there is more than one."""
+        if self._model_name and isinstance(values, Mapping):
+            return values[self._model_name]
+        return values
 
 
 class _Summer(beam.CombineFn):
@@ -114,26 +121,17 @@ class _Summer(beam.CombineFn):
         self._metric = metric
         self._key = key
 
-    def create_accumulator(self) -> np.ndarray:
+    def create_accumulator(self) -> Any:
         return get_metric(self._metric).zero()
 
-    def add_input(self, accumulator: np.ndarray, element: np.ndarray) -> np.ndarray:
-        return accumulator + element
+    def add_input(self, accumulator: Any, element: Any) -> Any:
+        return get_metric(self._metric).add(accumulator, element)
 
-    def merge_accumulators(self, accumulators: Iterable[np.ndarray]) -> np.ndarray:
-        return sum(accumulators, self.create_accumulator())
+    def merge_accumulators(self, accumulators: Iterable[Any]) -> Any:
+        total = self.create_accumulator()
+        for accumulator in accumulators:
+            total = self.add_input(total, accumulator)
+        return total
 
-    def extract_output(self, accumulator: np.ndarray) -> dict[metric_types.MetricKey, float]:
+    def extract_output(self, accumulator: Any) -> dict[metric_types.MetricKey, float]:
         return {self._key: get_metric(self._metric).score(accumulator)}
-
-
-def _text(what: str, values: np.ndarray) -> str:
-    """The one string in `values`, which TFMA gives as bytes in an array of some rank."""
-    flat = np.asarray(values).reshape(-1)
-    if flat.size != 1 or not isinstance(flat[0], (bytes, str)):
-        raise ValueError(
-            f"An example must have one text as its {what}: the model's `evaluate` signature must "
-            f"return strings of shape [batch, 1]. Received: {values!r}."
-        )
-    value = flat[0]
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

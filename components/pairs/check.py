@@ -1,6 +1,6 @@
 """A look at all pairs without TensorFlow, for `pairloom check`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairloom.components.pairs.plan import plan_chunks
@@ -17,6 +17,7 @@ def check_pairs(
     output: str,
     at_most: int = 0,
     strict: bool = True,
+    inputs: Sequence[str] | None = None,
 ) -> PairsSummary:
     """Reads all rows as PairExamples would, and writes nothing.
 
@@ -26,6 +27,7 @@ def check_pairs(
         output: Name of the output field.
         at_most: Stop after so many rows of each file; 0 reads all.
         strict: Raise where a run would fail: too many rejected rows, an empty split.
+        inputs: Names of the input fields; None: all but the output.
 
     Returns:
         Counts by split, file and reason, and the first rows.
@@ -33,7 +35,7 @@ def check_pairs(
     Raises:
         DataError: Files are missing, empty or of different lengths; or `strict`, as above.
     """
-    settings = PairSettings.from_sections(data, fields, output)
+    settings = PairSettings.from_sections(data, fields, output, inputs)
     summary = PairsSummary()
     # One chunk a file: cutting files costs time and helps only many workers.
     for chunk in plan_chunks(settings, chunk_bytes=2**62):

@@ -29,7 +29,8 @@ class Driver(component_driver.BaseDriver, base_driver.BaseDriver):
     def run(self, execution_info: data_types.ExecutionInfo) -> driver_output_pb2.DriverOutput:
         given = execution_info.exec_properties
         try:
-            settings = PairSettings.from_sections(given["data"], given["fields"], given["output"])
+            sections = (given["data"], given["fields"], given["output"], given.get("inputs"))
+            settings = PairSettings.from_sections(*sections)
             found = data_fingerprint(settings)
         except DataError as error:
             # The executor will meet the same error, and its failure is recorded; ours would not be.

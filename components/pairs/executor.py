@@ -32,7 +32,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         self._log_startup(input_dict, output_dict, exec_properties)
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         rejected = artifact_utils.get_single_instance(output_dict["rejected"])
-        sections = tuple(exec_properties[name] for name in ("data", "fields", "output"))
+        names = ("data", "fields", "output", "inputs")
+        sections = tuple(exec_properties.get(name) or "" for name in names)
         settings = PairSettings.from_sections(*sections)
         chunks = plan_chunks(settings)
 
@@ -62,6 +63,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         for split in SPLITS:
             examples.set_int_custom_property(f"{split}_pairs", summary.splits[split])
         examples.set_int_custom_property("rejected_rows", summary.rejected)
+        examples.set_int_custom_property("left_out_rows", summary.left_out)
 
 
 def _kept_after_failure(rejected_uri: str) -> str:

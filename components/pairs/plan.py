@@ -1,4 +1,4 @@
-"""Which worker reads what: files cut into chunks of lines."""
+"""Which worker reads what: files cut into chunks of lines, generated rows into chunks of rows."""
 
 import glob
 from collections.abc import Iterator
@@ -6,7 +6,8 @@ from typing import Any
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import file_size, fingerprint, is_gzip
-from pairloom.components.pairs.formats import find_format
+from pairloom.components.pairs.formats import FORMATS, find_format
+from pairloom.components.pairs.formats.generated import Generated
 from pairloom.components.pairs.formats.options import require_options
 from pairloom.components.pairs.formats.parallel import unequal_lengths
 from pairloom.components.pairs.lines import LineIndex
@@ -17,6 +18,9 @@ __all__ = ["data_fingerprint", "plan_chunks"]
 
 CHUNK_BYTES = 2 * 2**20
 MOST_CHUNKS = 200
+
+GENERATED_BYTES = 256
+"""As how much of a file a generated row counts."""
 
 
 def plan_chunks(
@@ -32,14 +36,21 @@ def plan_chunks(
     Returns:
         Chunks in reading order. A file that nobody can enter in its midst (gzip, CSV) is one chunk.
     """
+    form = find_format(settings.format)
     groups = list(_groups(settings))
-    total = sum(max(map(file_size, files)) for _, files in groups)
+    made = form.count(settings) if isinstance(form, Generated) else 0
+    total = made * GENERATED_BYTES or sum(max(map(file_size, files)) for _, files in groups)
     wanted = max(chunk_bytes, total // most_chunks)
-    splittable = find_format(settings.format).splittable
     chunks: list[Chunk] = []
     for split, files in groups:
-        if not splittable or max(map(file_size, files)) <= wanted or any(map(is_gzip, files)):
-            pieces: list[dict[str, Any]] = [{}]
+        pieces: list[dict[str, Any]]
+        if made:
+            step = -(-wanted // GENERATED_BYTES)
+            pieces = [{"first": first, "lines": step} for first in range(1, made + 1, step)]
+        elif (
+            not form.splittable or max(map(file_size, files)) <= wanted or any(map(is_gzip, files))
+        ):
+            pieces = [{}]
         else:
             pieces = list(_cut(files, wanted))
         chunks += [Chunk(len(chunks) + i, split, files, **piece) for i, piece in enumerate(pieces)]
@@ -48,6 +59,9 @@ def plan_chunks(
 
 def data_fingerprint(settings: PairSettings) -> str:
     """A text that is another one when a file was changed, added or taken away."""
+    if isinstance(find_format(settings.format), Generated):
+        # Only the options matter, and these are part of the settings.
+        return "\n".join(f"{split}:{files[0]}" for split, files in _groups(settings))
     return "\n".join(
         f"{split}:{fingerprint(file)}" for split, files in _groups(settings) for file in files
     )
@@ -56,9 +70,14 @@ def data_fingerprint(settings: PairSettings) -> str:
 def _groups(settings: PairSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
     form = find_format(settings.format)
     require_options(settings.format, form.options, settings.options)
+    if settings.fold is not None and not form.folds:
+        able = ", ".join(name for name, one in FORMATS.items() if one.folds)
+        raise DataError(
+            f"`data.fold` needs a format with columns or keys: {able}. Received: {settings.format}."
+        )
     for split, source in settings.sources.items():
         for files in form.groups(source, f"data.{split}", settings):
-            for file in files:
+            for file in () if isinstance(form, Generated) else files:
                 # Empty files are usual among the parts a glob finds, but not where one is named.
                 if file_size(file) == 0 and not _found_by_glob(source, file):
                     raise DataError(f"`data.{split}`: the file `{file}` is empty.")

@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from pairloom.components.kinds import Kind, find_kind
 from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.folds import Fold
+from pairloom.kinds import Kind, kind_of
 
 __all__ = ["SPLITS", "PairSettings"]
 
@@ -22,15 +23,19 @@ class PairSettings:
         format: Name of the file format, a key of `formats.FORMATS`.
         sources: For each data section given: a path or glob or a list of them, or for parallel
             files such an entry for each field. None where the format needs no path.
-        shares: Part of the train section that is hashed into `eval` and `test`.
+        shares: Part of the train section that goes to `eval` and `test`, mostly by a hash.
         fields: Names of the fields, in order.
         kinds: Their kinds, in the same order.
+        field_options: What the recipe says of each, the kind's defaults included.
         split_by: Index of the field whose equal values stay together.
         columns: Position or name of each field's column, or None for the format's default.
         header: Whether the first line of each file names the columns.
         max_length: Characters a side.
         max_rejected: Share of rejected rows above which a run fails.
         options: The format's own.
+        joined: Up to so many consecutive rows become one; 1 leaves them as they are.
+        disjoint: Whether rows are left out of the train section that a test asks for.
+        fold: The column that decides the split, if there is one.
     """
 
     format: str
@@ -38,36 +43,53 @@ class PairSettings:
     shares: Mapping[str, float]
     fields: tuple[str, ...]
     kinds: tuple[Kind, ...]
+    field_options: tuple[Mapping[str, Any], ...]
     split_by: int = 0
     columns: tuple[int | str, ...] | None = None
     header: bool = False
     max_length: int = 2000
     max_rejected: float = 0.01
     options: Mapping[str, Any] = None  # type: ignore[assignment]
+    joined: int = 1
+    disjoint: bool = False
+    fold: Fold | None = None
 
     @classmethod
     def from_sections(
-        cls, data: Mapping[str, Any] | str, fields: Mapping[str, Any] | str, output: str
+        cls,
+        data: Mapping[str, Any] | str,
+        fields: Mapping[str, Any] | str,
+        output: str,
+        inputs: Sequence[str] | str | None = None,
     ) -> "PairSettings":
         """Makes settings of the recipe's sections.
 
         Args:
             data: The section `data`, as a mapping or as JSON; relative paths start at its `folder`.
             fields: The section `fields`, `{name: {"kind": ...}}`, as a mapping or as JSON.
-            output: Name of the output field; the first other field is the default `split_by`.
+            output: Name of the output field.
+            inputs: Names of the input fields, as a list or as JSON; None or an empty string: all
+                but the output. The first one is the default `split_by`; where there is none, the
+                output is.
         """
         data = json.loads(data) if isinstance(data, str) else data
         fields = json.loads(fields) if isinstance(fields, str) else fields
+        inputs = json.loads(inputs or "null") if isinstance(inputs, str) else inputs
         names = tuple(fields)
         if output not in names:
             raise DataError(f"`output` must name a field, {list(names)}. Received: {output!r}.")
-        inputs = [name for name in names if name != output]
-        split_by = data.get("split_by") or (inputs or names)[0]
+        if inputs is None:
+            inputs = [name for name in names if name != output]
+        for name in inputs:
+            if name not in names:
+                raise DataError(f"`inputs` must name fields, {list(names)}. Received: {name!r}.")
+        split_by = data.get("split_by") or [*inputs, output][0]
         if split_by not in names:
             raise DataError(
                 f"`data.split_by` must name a field, {list(names)}. Received: {split_by!r}."
             )
-        sources = _sources(data)
+        sources, fold = _sources(data), Fold.from_section(data.get("fold"))
+        kinds = tuple(kind_of(fields[name]) for name in names)
         columns = data.get("columns") or None
         if columns is not None:
             unknown, missing = sorted(set(columns) - set(names)), sorted(set(names) - set(columns))
@@ -79,15 +101,22 @@ class PairSettings:
         return cls(
             format=data["format"],
             sources=sources,
-            shares=_shares(data.get("split") or {}, sources),
+            shares=_shares(data.get("split") or {}, sources, fold),
             fields=names,
-            kinds=tuple(find_kind(fields[name].get("kind", "text")) for name in names),
+            kinds=kinds,
+            field_options=tuple(
+                {**asdict(kind.Options()), **fields[name], "kind": kind.name}
+                for kind, name in zip(kinds, names, strict=True)
+            ),
             split_by=names.index(split_by),
             columns=None if columns is None else tuple(columns[name] for name in names),
             header=bool(data.get("header", False)),
             max_length=int(data.get("max_length", 2000)),
             max_rejected=float(data.get("max_rejected", 0.01)),
             options=dict(data.get("options") or {}),
+            joined=_joined(data.get("joined", 1)),
+            disjoint=bool(data.get("disjoint", False)),
+            fold=fold,
         )
 
     @property
@@ -100,10 +129,22 @@ class PairSettings:
         return 12 * self.max_length * len(self.fields) + 65536
 
 
-def _shares(split: Mapping[str, float], sources: Mapping[str, Any]) -> dict[str, float]:
+def _joined(given: Any) -> int:
+    if type(given) is not int or given < 1:
+        raise DataError(f"`data.joined` must be a whole number of at least 1. Received: {given!r}.")
+    return given
+
+
+def _shares(
+    split: Mapping[str, float], sources: Mapping[str, Any], fold: Fold | None
+) -> dict[str, float]:
     shares = {}
     for name in SPLITS[1:]:
         share = float(split.get(name) or 0.0)
+        if fold and name in fold.values:
+            if name in sources:
+                raise DataError(f"`data.fold.{name}` and `data.{name}` exclude each other.")
+            continue
         if name in sources:
             continue
         if not 0.0 < share < 1.0:

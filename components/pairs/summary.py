@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import open_raw
-from pairloom.components.pairs.rows import Pair, Rejection
+from pairloom.components.pairs.rows import LeftOut, Pair, Rejection
 from pairloom.components.pairs.settings import SPLITS, PairSettings
 
 __all__ = [
@@ -42,6 +42,7 @@ class PairsSummary:
     Attributes:
         splits: Good pairs by split.
         rejected: Rejected rows.
+        left_out: Good rows that are not used, because a test asks for them: `data.disjoint`.
         files: Counts by file.
         rejections: The first rejected rows.
         examples: The first good pairs, `{field: text}`.
@@ -51,6 +52,7 @@ class PairsSummary:
 
     splits: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
+    left_out: int = 0
     files: dict[str, FileSummary] = field(default_factory=dict)
     rejections: list[Rejection] = field(default_factory=list)
     examples: list[dict[str, str]] = field(default_factory=list)
@@ -72,8 +74,11 @@ class PairsSummary:
         """Rejected rows by reason."""
         return sum((file.reasons for file in self.files.values()), Counter())
 
-    def add(self, item: Pair | Rejection, settings: PairSettings) -> None:
+    def add(self, item: Pair | Rejection | LeftOut, settings: PairSettings) -> None:
         """Counts one row."""
+        if isinstance(item, LeftOut):
+            self.left_out += 1
+            return
         of_file = self.files.get(item.file)
         if of_file is None:
             of_file = self.files.setdefault(item.file, FileSummary())
@@ -124,6 +129,7 @@ def merge_summaries(parts: Iterable[PairsSummary]) -> PairsSummary:
     for part in parts:
         total.splits += part.splits
         total.rejected += part.rejected
+        total.left_out += part.left_out
         total.complete &= part.complete
         for name, file in part.files.items():
             into = total.files.setdefault(name, FileSummary())
@@ -154,6 +160,14 @@ def judge(summary: PairsSummary, settings: PairSettings, rejected_at: str = "") 
     if not summary.good:
         raise DataError(f"There is not one pair in {_names(summary.files) or 'the data'}.")
     counts = ", ".join(f"{split} {summary.splits[split]:,}" for split in SPLITS)
+    if summary.left_out:
+        counts += f"; left out by `data.disjoint`: {summary.left_out:,}"
+    folded = [split for split in empty if settings.fold and split in settings.fold.values]
+    if settings.fold and folded:
+        raise DataError(
+            f"`data.fold.{folded[0]}` gave no pair ({counts}): no good row has a "
+            f"`{settings.fold.by}` of {' or '.join(settings.fold.values[folded[0]])}."
+        )
     by_files = [split for split in empty if split in settings.sources]
     if settings.shares and "train" in by_files:
         by_files.remove("train")

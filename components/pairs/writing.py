@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.reading import read_pairs
-from pairloom.components.pairs.rows import Chunk, Pair, Rejection
+from pairloom.components.pairs.rows import Chunk, LeftOut, Pair, Rejection
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.summary import PairsSummary, merge_summaries
 
@@ -74,7 +74,7 @@ class _Shards:
 
 
 class _WriteChunk(beam.DoFn):
-    def __init__(self, sections: tuple[str, str, str], examples: Mapping[str, str], rejected: str):
+    def __init__(self, sections: tuple[str, ...], examples: Mapping[str, str], rejected: str):
         self._sections, self._examples, self._rejected = sections, dict(examples), rejected
 
     def setup(self) -> None:
@@ -88,7 +88,7 @@ class _WriteChunk(beam.DoFn):
                 summary.add(item, self._settings)
                 if isinstance(item, Rejection):
                     shards.reject(item)
-                else:
+                elif not isinstance(item, LeftOut):
                     shards.write(item.split, pair_example(item, self._settings))
         except DataError as error:
             # Told at the end, by the component: a runner would wrap it in a traceback of its own.
@@ -110,7 +110,8 @@ class WriteChunks(beam.PTransform):
     """Reads chunks; writes examples by split, rejected rows, and the summary of all.
 
     Args:
-        sections: The recipe's `data` and `fields` as JSON, and the name of the output field.
+        sections: The recipe's `data` and `fields` as JSON, the name of the output field, and the
+            names of the inputs as JSON, where they are not all the others.
         examples: Split name to the folder of its TFRecord files.
         rejected: The folder of rejected rows.
         summary: The file to write the summary to, as JSON.
@@ -118,7 +119,7 @@ class WriteChunks(beam.PTransform):
 
     def __init__(
         self,
-        sections: tuple[str, str, str],
+        sections: tuple[str, ...],
         examples: Mapping[str, str],
         rejected: str,
         summary: str,

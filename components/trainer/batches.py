@@ -1,54 +1,55 @@
-"""From transformed examples to batches of similar length.
+"""From transformed examples to batches of similar size."""
 
-Element by element, tf.data needs longer for short pairs than training does. So pairs are parsed by
-the thousand into flat arrays, and batches are cut out of these.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from pairloom.models.text.subwords import BOS, EOS
+from pairloom.kinds.columns import Column, Part
+from pairloom.kinds.graph import FieldGraph
 
 _PARSED_AT_ONCE = 2048
-# Pairs that are held in memory and shuffled together.
-_CHUNK = 500_000
+# What is held in memory and shuffled together: so many pairs, or so many bytes.
+_CHUNK_PAIRS = 500_000
+_CHUNK_BYTES = 1 << 30
+
+Batch = tuple[dict[str, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Many pairs as flat arrays: pair `i` has `source[source_starts[i]:source_starts[i + 1]]`."""
+    """Many pairs in memory: a column for each input, and the output's."""
 
-    source: np.ndarray
-    source_starts: np.ndarray
-    target: np.ndarray
-    target_starts: np.ndarray
+    inputs: Mapping[str, Column]
+    target: Column
 
     def __len__(self) -> int:
-        return len(self.source_starts) - 1
+        return len(self.target)
 
-    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
-        """The length of each pair's source, and of its target with the end id."""
-        return np.diff(self.source_starts), np.diff(self.target_starts) + 1
+    def extents(self) -> tuple[np.ndarray, np.ndarray]:
+        """`(rows, axes)` of the inputs, the furthest of them, and of the target."""
+        target = self.target.extents()
+        if not self.inputs:
+            return np.zeros_like(target[:, :1]), target
+        widest = max(column.extents().shape[1] for column in self.inputs.values())
+        padded = [
+            np.pad(extents, [(0, 0), (0, widest - extents.shape[1])], constant_values=1)
+            for extents in (column.extents() for column in self.inputs.values())
+        ]
+        return np.max(padded, 0), target
 
-    def batch(self, rows: np.ndarray, time: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs of `rows`, padded with 0; the target between begin and end.
+    def batch(self, rows: np.ndarray, least: int = 0) -> Batch:
+        """The pairs of `rows`: the inputs by name, and the target, padded.
 
         Args:
             rows: Numbers of pairs.
-            time: The length to pad to, where it is longer than the longest.
-
-        Returns:
-            `source (rows, source_time)` and `target (rows, target_time)`, int32.
+            least: The length to pad to, where it is longer than the longest.
         """
-        source = _pad(self.source, self.source_starts, rows, time, before=0)
-        target = _pad(self.target, self.target_starts, rows, time + 2 if time else 0, before=1)
-        target[:, 0] = BOS
-        ends = np.diff(self.target_starts)[rows] + 1
-        target[np.arange(len(rows)), ends] = EOS
-        return source, target
+        inputs = {name: column.batch(rows, least) for name, column in self.inputs.items()}
+        return inputs, self.target.batch(rows, least)
 
 
 @dataclass
@@ -58,14 +59,16 @@ class Pairs:
     Args:
         files: File patterns of gzipped TFRecords.
         spec: How Transform stored the fields, its `transformed_feature_spec()`.
-        source: The input field.
-        target: The output field.
+        inputs: The input fields.
+        output: The output field.
+        target: Makes the output's column of the parts that were read; None: `output.column`.
     """
 
     files: Sequence[str]
-    spec: Mapping[str, tf.io.RaggedFeature]
-    source: str
-    target: str
+    spec: Mapping[str, Any]
+    inputs: Mapping[str, FieldGraph]
+    output: FieldGraph
+    target: Callable[[Sequence[Part]], Column] | None = None
     _only: Chunk | None = field(default=None, repr=False)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -83,24 +86,42 @@ class Pairs:
 
     def _read(self) -> Iterator[Chunk]:
         names = sorted(name for pattern in self.files for name in tf.io.gfile.glob(pattern))
-        spec = {name: self.spec[name] for name in (self.source, self.target)}
+        graphs = {**self.inputs, self.output.field: self.output}
+        features = {
+            name + part: self.spec[name + part]
+            for name, graph in graphs.items()
+            for part in graph.parts
+        }
 
         def parse(serialized):
-            parsed = tf.io.parse_example(serialized, spec)
-            sides = [tf.cast(parsed[name], tf.int32) for name in (self.source, self.target)]
-            return [(side.flat_values, side.row_lengths()) for side in sides]
+            flat = {}
+            for name, value in tf.io.parse_example(serialized, features).items():
+                if isinstance(value, tf.RaggedTensor):
+                    flat[name] = _narrow(value.flat_values)
+                    flat[f"{name}:lengths"] = value.row_lengths()
+                else:
+                    flat[name] = _narrow(value)
+            return tf.size(serialized), flat
 
         records = tf.data.TFRecordDataset(names, compression_type="GZIP")
-        parts: list = []
-        count = 0
-        for part in records.batch(_PARSED_AT_ONCE).map(parse).as_numpy_iterator():
+        parts: list[Part] = []
+        pairs = size = 0
+        for count, part in records.batch(_PARSED_AT_ONCE).map(parse).as_numpy_iterator():
             parts.append(part)
-            count += len(part[0][1])
-            if count >= _CHUNK:
-                yield _join(parts)
-                parts, count = [], 0
+            pairs += int(count)
+            size += sum(array.nbytes for array in part.values())
+            if pairs >= _CHUNK_PAIRS or size >= _CHUNK_BYTES:
+                yield self._chunk(parts)
+                parts, pairs, size = [], 0, 0
         if parts:
-            yield _join(parts)
+            yield self._chunk(parts)
+
+    def _chunk(self, parts: list[Part]) -> Chunk:
+        make = self.target or self.output.column
+        return Chunk(
+            {name: graph.column(_of_field(parts, graph)) for name, graph in self.inputs.items()},
+            make(_of_field(parts, self.output)),
+        )
 
 
 def in_batches(
@@ -111,33 +132,41 @@ def in_batches(
     fixed_shapes: bool = False,
     at_most: int = 0,
 ) -> tf.data.Dataset:
-    """Cuts pairs of similar length into batches of about `batch_tokens` tokens a side.
+    """Cuts pairs of similar size into batches of about `batch_tokens` places a field.
 
     Args:
         pairs: The pairs.
-        batch_tokens: Rows times the longest row, at most; one pair may be longer by itself.
+        batch_tokens: Rows times the longest row, at most; one pair may be longer by itself. Of a
+            field with several axes: rows times the longest extent along each.
         shuffle_seed: Shuffles with it; the same seed gives the same batches. None: by length.
         fixed_shapes: Pads to few lengths, for XLA.
         at_most: Stops after so many pairs; 0: never.
 
     Returns:
-        A dataset of `(source_ids (batch, source_time), target_ids (batch, target_time))`, padded
-        with 0.
+        A dataset of `(inputs by name, target)`, padded.
     """
 
-    def generate() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def generate() -> Iterator[Batch]:
         random = np.random.default_rng(shuffle_seed) if shuffle_seed is not None else None
         left = at_most
         for chunk in pairs.chunks():
             rows = np.arange(min(left, len(chunk)) if at_most else len(chunk))
-            for batch, time in _cut(chunk, rows, batch_tokens, random, fixed_shapes):
-                yield chunk.batch(batch, time)
+            for batch, least in _cut(chunk, rows, batch_tokens, random, fixed_shapes):
+                yield chunk.batch(batch, least)
             left -= len(rows)
             if at_most and left <= 0:
                 return
 
-    ids = tf.TensorSpec([None, None], tf.int32)
-    return tf.data.Dataset.from_generator(generate, output_signature=(ids, ids)).prefetch(2)
+    signature = (
+        {name: graph.tensor_spec() for name, graph in pairs.inputs.items()},
+        target_spec(pairs),
+    )
+    return tf.data.Dataset.from_generator(generate, output_signature=signature).prefetch(2)
+
+
+def target_spec(pairs: Pairs) -> tf.TensorSpec:
+    """The shape and type of the targets."""
+    return pairs.output.tensor_spec()
 
 
 def bucket_bounds(longest: int) -> list[int]:
@@ -158,50 +187,51 @@ def _cut(
     """The numbers of the pairs in each batch, and the length to pad it to, or 0."""
     if len(rows) == 0:
         return []
-    source, target = (lengths[rows] for lengths in chunk.lengths())
+    source, target = (extents[rows] for extents in chunk.extents())
     if fixed_shapes:
-        bounds = np.array(bucket_bounds(int(max(source.max(), target.max()))))
-        source = target = bounds[np.searchsorted(bounds, np.maximum(source, target))]
+        bounds = np.array(bucket_bounds(int(max(source[:, 0].max(), target[:, 0].max()))))
+        longest = bounds[np.searchsorted(bounds, np.maximum(source[:, 0], target[:, 0]))]
+        source, target = source.copy(), target.copy()
+        source[:, 0] = target[:, 0] = longest
     # Pairs of one length come in a new order each time.
     chance = random.permutation(len(rows)) if random is not None else np.arange(len(rows))
     # By target length; within one, sources lengthen and shorten in turns, so that no batch holds
     # the longest sources of one length beside the shortest of the next.
-    order = np.lexsort((chance, np.where(target % 2, source, -source), target))
-    rows, longest = rows[order], np.maximum(source, target)[order]
+    first = np.where(target[:, 0] % 2, source[:, 0], -source[:, 0])
+    others = [source[:, axis] for axis in range(source.shape[1] - 1, 0, -1)]
+    order = np.lexsort((chance, *others, first, target[:, 0]))
+    rows, axes = rows[order], source.shape[1]
+    # Lists, for in NumPy a step for each row would cost ten times as much.
+    reaches = np.concatenate([source, target], 1)[order].tolist()
     batches = []
     start = 0
     while start < len(rows):
-        end, time = start + 1, int(longest[start])
-        while end < len(rows) and (end + 1 - start) * max(time, longest[end]) <= batch_tokens:
-            if fixed_shapes and longest[end] != time:
+        end, reach = start + 1, reaches[start]
+        while end < len(rows):
+            wider = [a if a > b else b for a, b in zip(reach, reaches[end])]
+            places = max(math.prod(wider[:axes]), math.prod(wider[axes:]))
+            if (end + 1 - start) * places > batch_tokens:
                 break
-            time = max(time, int(longest[end]))
+            if fixed_shapes and reaches[end][0] != reach[0]:
+                break
+            reach = wider
             end += 1
-        batches.append((rows[start:end], time if fixed_shapes else 0))
+        batches.append((rows[start:end], reach[0] if fixed_shapes else 0))
         start = end
     if random is not None:
         batches = [batches[number] for number in random.permutation(len(batches))]
     return batches
 
 
-def _join(parts: list) -> Chunk:
-    arrays = []
-    for side in range(2):
-        arrays.append(np.concatenate([part[side][0] for part in parts]))
-        lengths = np.concatenate([part[side][1] for part in parts])
-        arrays.append(np.concatenate([[0], np.cumsum(lengths)]))
-    return Chunk(*arrays)
+def _of_field(parts: Sequence[Part], graph: FieldGraph) -> list[Part]:
+    """The parts of one field, under the names that its graph gave them."""
+    names = [f"{part}{of}" for part in graph.parts for of in ("", ":lengths")]
+    return [
+        {name: part[graph.field + name] for name in names if graph.field + name in part}
+        for part in parts
+    ]
 
 
-def _pad(
-    flat: np.ndarray, starts: np.ndarray, rows: np.ndarray, time: int, before: int
-) -> np.ndarray:
-    """`(rows, time)` with the rows' ids behind `before` columns, and room for an end id."""
-    lengths = np.diff(starts)[rows]
-    time = max(time, int(lengths.max()) + 2 * before, 1)
-    padded = np.zeros((len(rows), time), np.int32)
-    columns = np.arange(time - before)
-    here = columns < lengths[:, None]
-    where = starts[rows][:, None] + columns
-    padded[:, before:][here] = flat[where[here]]
-    return padded
+def _narrow(tensor: tf.Tensor) -> tf.Tensor:
+    """Ids need no 64 bits."""
+    return tf.cast(tensor, tf.int32) if tensor.dtype == tf.int64 else tensor

@@ -1,5 +1,6 @@
 """The training loop."""
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable
@@ -11,11 +12,11 @@ import tensorflow as tf
 from pairloom.components.trainer.averages import Averages
 from pairloom.components.trainer.batches import Pairs, in_batches
 from pairloom.components.trainer.fused_adam import FusedAdam
-from pairloom.components.trainer.objective import Objective, target_loss
 from pairloom.components.trainer.position import Position
 from pairloom.components.trainer.progress import TrainingProgress, report
 from pairloom.components.trainer.schedule import WarmupDecay
 from pairloom.components.trainer.settings import TrainingSettings
+from pairloom.kinds.output import PLAIN, FieldOutput, Objective
 from pairloom.models import EncoderDecoder
 
 _REPORT_EVERY_SECONDS = 0.5
@@ -41,32 +42,36 @@ class TrainingLoop:
 
     Args:
         model: Made and built inside `strategy.scope()`.
+        output: The field that is written; it knows its loss.
         settings: The recipe's `training` section.
         train_pairs: What to learn from.
         eval_pairs: Held out.
         folder: For checkpoints; a training that finds its own there goes on from them.
         strategy: As `choose_strategy` gives it.
-        bleu: Computes BLEU on held-out pairs, when early stopping watches it.
+        watch: Computes what early stopping watches on held-out pairs, lower being better, and its
+            value as it is shown; None: it watches the loss.
         log_folder: For TensorBoard; None: no logs.
     """
 
     def __init__(
         self,
         model: EncoderDecoder,
+        output: FieldOutput,
         settings: TrainingSettings,
         train_pairs: Pairs,
         eval_pairs: Pairs,
         folder: str,
         strategy: tf.distribute.Strategy | None = None,
-        bleu: Callable[[], float] | None = None,
+        watch: Callable[[], tuple[float, float]] | None = None,
         log_folder: str | None = None,
     ):
         self.model = model
+        self.output = output
         self.settings = settings
         self.strategy = strategy or tf.distribute.get_strategy()
         self._train_pairs = train_pairs
         self._eval_batches = in_batches(eval_pairs, 4 * settings.batch_tokens)
-        self._bleu = bleu
+        self._watch = watch
         self._writer = tf.summary.create_file_writer(log_folder) if log_folder else None
         self.steps_per_epoch = _count(self._batches(0))
         if self.steps_per_epoch == 0:
@@ -86,17 +91,18 @@ class TrainingLoop:
             settings.coverage,
             keras.random.SeedGenerator(settings.seed) if settings.scheduled_sampling else None,
             fixed_shapes=settings.xla,
+            training=True,
         )
         # One trace for all lengths; what a strategy splits has no signature to give.
-        ids = tf.TensorSpec([None, None], tf.int32)
+        specs = list(self._eval_batches.element_spec)
         whole = self.strategy.num_replicas_in_sync == 1
         self._train_step = tf.function(
             self._train_all_replicas,
-            input_signature=[ids, ids] if whole else None,
+            input_signature=specs if whole else None,
             reduce_retracing=not whole,
             autograph=False,
         )
-        self._eval_step = tf.function(self._loss_of, input_signature=[ids, ids], autograph=False)
+        self._eval_step = tf.function(self._loss_of, input_signature=specs, autograph=False)
         self.losses: list[float] = []
         self._meter = _Meter()
         self._evaluation: dict[str, float] = {}
@@ -145,16 +151,16 @@ class TrainingLoop:
         done = int(self.position["batch"])
         batches = self._batches(int(self.position["epoch"])).skip(done)
         clock = _Clock(self.position)
-        for source, target in self.strategy.experimental_distribute_dataset(batches):
-            loss, tokens = (float(x) for x in self._train_step(source, target))
+        for inputs, target in self.strategy.experimental_distribute_dataset(batches):
+            loss, units = (float(x) for x in self._train_step(inputs, target))
             if not math.isfinite(loss):
                 raise TrainingDivergedError(
                     f"The loss became {loss} at step {int(self.position['step'])}. "
                     "Try a smaller `training.learning_rate` or `training.clip_norm`, "
                     "or more `training.warmup_steps`."
                 )
-            self.losses.append(loss / tokens)
-            self._meter.add(loss, tokens, clock.tick())
+            self.losses.append(loss / max(units, 1.0))
+            self._meter.add(loss, units, clock.tick())
             self._after_step()
             if self._meter.due():
                 self._report()
@@ -186,62 +192,59 @@ class TrainingLoop:
             self.total_steps = min(self._all_steps, int(step * max(limit / seconds, 1.0)))
             self._schedule.plan(self.total_steps)
 
-    def _train_all_replicas(self, source, target):
-        sums = self.strategy.run(self._replica_step, (source, target))
+    def _train_all_replicas(self, inputs, target):
+        sums = self.strategy.run(self._replica_step, (inputs, target))
         self.position.advance()
         return [self.strategy.reduce(tf.distribute.ReduceOp.SUM, x, axis=None) for x in sums]
 
-    def _replica_step(self, source, target):
-        total = tf.math.count_nonzero(target[:, 1:], dtype=tf.float32)
-        # Each replica divides by the tokens of all, so that their gradients add up.
+    def _replica_step(self, inputs, target):
+        total = self.output.count(target)
+        # Each replica divides by the units of all, so that their gradients add up.
         if self.strategy.num_replicas_in_sync > 1:
             context = tf.distribute.get_replica_context()
             total = context.all_reduce(tf.distribute.ReduceOp.SUM, total)
         compute = self._compiled_gradients if self.settings.xla else self._gradients
-        loss, tokens, gradients = compute(source, target, 1.0 / tf.maximum(total, 1.0))
+        loss, units, gradients = compute(inputs, target, 1.0 / tf.maximum(total, 1.0))
         self.optimizer.apply(
             [tf.convert_to_tensor(gradient) for gradient in gradients],
             self.model.trainable_variables,
         )
-        return loss, tokens
+        return loss, units
 
-    def _gradients(self, source, target, share):
-        """The summed loss, its tokens, and the gradients of `share` times that loss."""
+    def _gradients(self, inputs, target, share):
+        """The summed loss, its units, and the gradients of `share` times that loss."""
         weights = [weight.value for weight in self.model.trainable_variables]
+        done = self._schedule.done(self.optimizer.iterations)
+        objective = dataclasses.replace(
+            self._objective, sampled_share=self.settings.scheduled_sampling * done
+        )
         with tf.GradientTape() as tape:
-            loss, tokens = target_loss(
-                self.model,
-                source,
-                target,
-                self._objective,
-                training=True,
-                sampled_share=self.settings.scheduled_sampling
-                * self._schedule.done(self.optimizer.iterations),
-            )
+            loss, units = self._loss_of(inputs, target, objective)
             scaled = self.optimizer.scale_loss(share * loss)
-        return loss, tokens, tape.gradient(scaled, weights)
+        return loss, units, tape.gradient(scaled, weights)
 
     @tf.function(jit_compile=True, autograph=False)
-    def _compiled_gradients(self, source, target, share):
-        return self._gradients(source, target, share)
+    def _compiled_gradients(self, inputs, target, share):
+        return self._gradients(inputs, target, share)
 
-    def _loss_of(self, source, target):
-        return target_loss(self.model, source, target)
+    def _loss_of(self, inputs, target, objective: Objective = PLAIN):
+        encoded = self.model.encode(inputs, target, training=objective.training)
+        return self.output.loss(self.model, encoded, target, objective)
 
     def _evaluate(self) -> None:
         """Scores the averaged weights on held-out pairs and keeps them if they are the best."""
         early = self.settings.early_stopping
         with self.averages.in_place():
             sums = [
-                [float(x) for x in self._eval_step(source, target)]
-                for source, target in self._eval_batches
+                [float(x) for x in self._eval_step(inputs, target)]
+                for inputs, target in self._eval_batches
             ]
             loss = sum(s[0] for s in sums) / max(sum(s[1] for s in sums), 1.0)
             self._evaluation = {"eval_loss": loss}
             watched = loss
-            if early.metric == "bleu" and self._bleu is not None:
-                self._evaluation["eval_bleu"] = self._bleu()
-                watched = -self._evaluation["eval_bleu"]
+            if self._watch is not None:
+                watched, shown = self._watch()
+                self._evaluation[f"eval_{early.metric}"] = shown
             if watched < self.position["best"]:
                 self.position["best"] = watched
                 self.position["patience"] = 0
@@ -284,17 +287,17 @@ class TrainingLoop:
         if self.settings.minutes:
             limit = 60 * self.settings.minutes - self.position["seconds"]
             left = min(left, limit) if known else limit
-        self._log({"loss": loss, "tokens_per_second": rate})
+        self._log({"loss": loss, f"{self.output.unit}_per_second": rate})
         report(
             TrainingProgress(
                 step=step,
                 total_steps=self.total_steps,
                 epoch=int(self.position["epoch"]) + 1,
                 loss=loss,
-                tokens_per_second=rate,
+                units_per_second=rate,
+                unit=self.output.unit,
                 seconds_left=max(left, 0.0),
-                eval_loss=self._evaluation.get("eval_loss"),
-                eval_bleu=self._evaluation.get("eval_bleu"),
+                evaluation=dict(self._evaluation),
             )
         )
 
@@ -330,12 +333,12 @@ class _Meter:
         self._clear()
 
     def _clear(self) -> None:
-        self.loss = self.tokens = self.seconds = 0.0
+        self.loss = self.units = self.seconds = 0.0
         self.steps = 0
 
-    def add(self, loss: float, tokens: float, seconds: float) -> None:
+    def add(self, loss: float, units: float, seconds: float) -> None:
         self.loss += loss
-        self.tokens += tokens
+        self.units += units
         self.seconds += seconds
         self.steps += 1
 
@@ -344,8 +347,8 @@ class _Meter:
 
     def take(self) -> tuple[float, float, float]:
         values = (
-            self.loss / max(self.tokens, 1.0),
-            self.tokens / max(self.seconds, 1e-9),
+            self.loss / max(self.units, 1.0),
+            self.units / max(self.seconds, 1e-9),
             self.seconds / max(self.steps, 1),
         )
         self._clear()

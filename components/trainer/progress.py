@@ -1,7 +1,7 @@
 """How training tells whoever watches how far it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -13,21 +13,22 @@ class TrainingProgress:
         total_steps: Steps at most; early stopping may end sooner. Where minutes limit the training,
             what they were last expected to last for; `step` may pass it.
         epoch: Counted from 1.
-        loss: Mean over the target tokens since the last report.
-        tokens_per_second: Real target tokens, padding not counted.
+        loss: Mean over the target's units since the last report.
+        units_per_second: Real ones, padding not counted.
+        unit: What they are: `tokens`, `examples`.
         seconds_left: An estimate; 0 while there is none.
-        eval_loss: Of the last evaluation; None before the first.
-        eval_bleu: Of the last evaluation; None where BLEU is not asked for.
+        evaluation: Of the last one: `eval_loss`, and what early stopping watches; empty before the
+            first.
     """
 
     step: int
     total_steps: int
     epoch: int
     loss: float
-    tokens_per_second: float
+    units_per_second: float
     seconds_left: float
-    eval_loss: float | None = None
-    eval_bleu: float | None = None
+    unit: str = "tokens"
+    evaluation: dict[str, float] = field(default_factory=dict)
 
 
 # TFX gives a trainer no way to speak to the runner, so the runner sets this before it starts one.

@@ -12,16 +12,18 @@ import tensorflow as tf
 import tensorflow_transform as tft
 
 from pairloom.components.evaluator.buckets import bucket_labels
-from pairloom.components.metrics import corpus_score
-from pairloom.components.trainer.batches import Pairs, in_batches
+from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.devices import choose_strategy
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.settings import TrainingSettings
-from pairloom.models import EncoderDecoder, greedy_search
-from pairloom.models.text.subwords import Subwords, read_subwords
-from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
+from pairloom.components.trainer.watching import Watch
+from pairloom.kinds import kind_of
+from pairloom.kinds.graph import FieldGraph
+from pairloom.kinds.learned import read_fields
+from pairloom.models import EncoderDecoder
+from pairloom.models.encoder_decoder import DECODERS, ENCODERS
+from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 
-_BLEU_PAIRS = 500
 _SAMPLED_PAIRS = 500
 
 
@@ -29,109 +31,107 @@ def run_fn(fn_args: Any) -> None:
     """Trains on the transformed examples and writes the SavedModel where TFX wants it.
 
     Args:
-        fn_args: TFX's `FnArgs`; `custom_config` holds the recipe's sections `fields`, `output`,
-            `model`, `training`, `search`, `evaluation`, and `checkpoints`, a folder.
+        fn_args: TFX's `FnArgs`; `custom_config` holds the recipe's `name`, its sections `fields`,
+            `inputs`, `output`, `model`, `training`, `search`, `evaluation`, and `checkpoints`, a
+            folder.
     """
     config = fn_args.custom_config
     settings = TrainingSettings.from_mapping(config["training"])
     # First of all: seeding clears TensorFlow's caches, and with them a tokenizer made before.
     keras.utils.set_random_seed(settings.seed)
-    target = config["output"]
-    (source,) = (field for field in config["fields"] if field != target)
-    subwords = read_subwords(tf.io.gfile.join(fn_args.transform_output, "subwords"))
+    graphs = read_fields(tf.io.gfile.join(fn_args.transform_output, "learned"))
+    kinds = {name: kind_of(config["fields"][name]) for name in graphs}
+    inputs = {name: graphs[name] for name in config["inputs"]}
+    target = graphs[config["output"]]
+    output = kinds[target.field].part("output").Output(target, config.get("search") or {})
     spec = tft.TFTransformOutput(fn_args.transform_output).transformed_feature_spec()
-    train_pairs = Pairs(fn_args.train_files, spec, source, target)
-    eval_pairs = Pairs(fn_args.eval_files, spec, source, target)
+    train_pairs = Pairs(fn_args.train_files, spec, inputs, target, output.column)
+    eval_pairs = Pairs(fn_args.eval_files, spec, inputs, target, output.column)
 
     folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
     keras.config.set_dtype_policy(settings.precision)
     try:
         strategy = choose_strategy(settings.devices)
         with strategy.scope():
-            model = build_model(config["model"], subwords[source].size, subwords[target].size)
+            model = build_model(config["model"], inputs, target)
+        metric = settings.early_stopping.metric
         loop = TrainingLoop(
             model,
+            output,
             settings,
             train_pairs,
             eval_pairs,
             folder,
             strategy=strategy,
-            bleu=lambda: greedy_bleu(model, eval_pairs, subwords[target]),
+            watch=None if metric == "loss" else Watch(metric, model, output, eval_pairs),
             # Not TFX's folder for it: that is dropped with an execution that was stopped.
             log_folder=tf.io.gfile.join(folder, "tensorboard"),
         )
         loop.run()
         drop_other_checkpoints(folder)
-        buckets = config.get("evaluation", {}).get("length_buckets", ())
+        evaluation = config.get("evaluation", {})
+        buckets = evaluation.get("length_buckets", ())
         served = ServedModel(
             model,
-            subwords,
-            source,
-            target,
-            SearchSettings(**config["search"]),
-            LengthBuckets(buckets, bucket_labels(buckets)),
+            inputs,
+            output,
+            kinds={name: kind.name for name, kind in kinds.items()},
+            task=config.get("name", ""),
+            answers=bool(evaluation.get("answers", True)),
+            likelihood=bool(evaluation.get("likelihood")),
+            buckets=LengthBuckets(buckets, bucket_labels(buckets)),
         )
-        samples = sample_pairs(eval_pairs, subwords[source], subwords[target])
-        export_model(served, fn_args.serving_model_dir, samples)
+        export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
     finally:
         keras.config.set_dtype_policy("float32")
 
 
-def build_model(model: Mapping[str, Any], source_size: int, target_size: int) -> EncoderDecoder:
-    """The model that a recipe's `model` section describes, with its weights made."""
+def build_model(
+    model: Mapping[str, Any], inputs: Mapping[str, FieldGraph], target: FieldGraph
+) -> EncoderDecoder:
+    """The model that a recipe's `model` section describes, with its weights made.
 
-    def arguments(section: Mapping[str, Any]) -> dict[str, Any]:
-        renamed = dict(section)
-        # A Transformer's embedding is as wide as all of it.
-        if "embedding" in renamed:
-            renamed["embedding_units"] = renamed.pop("embedding")
-        return renamed
+    Args:
+        model: The section, with an entry of `encoders` for each input.
+        inputs: The input fields.
+        target: The output field.
+    """
+
+    def sized(part: Mapping[str, Any], known: Mapping[str, Any], graph: FieldGraph):
+        """The part's settings with how much of the field there is, where it asks for that."""
+        name = getattr(known[part["type"]], "sized", "")
+        return {**part, **({name: graph.size} if name else {})}
 
     built = EncoderDecoder(
-        source_size,
-        target_size,
-        encoder=arguments(model["encoder"]),
-        decoder=arguments(model["decoder"]),
-        tied=model["tied"],
+        {name: sized(model["encoders"][name], ENCODERS, inputs[name]) for name in inputs},
+        sized(model["decoder"], DECODERS, target),
+        join=model.get("join") if len(inputs) > 1 else None,
+        tied=model.get("tied", "none"),
     )
-    built.build((None, None), (None, None))
+    shapes = {name: tuple(graph.tensor_spec().shape) for name, graph in inputs.items()}
+    built.build(shapes, tuple(target.tensor_spec().shape))
     return built
 
 
-def greedy_bleu(model: EncoderDecoder, pairs: Pairs, subwords: Subwords) -> float:
-    """Corpus BLEU of greedy answers to the first pairs, which is near enough to choose weights."""
-
-    @tf.function(reduce_retracing=True, autograph=False)
-    def answer(source):
-        found = greedy_search(model.decoder, model.encoder(source), max_length=100)
-        return subwords.text(found.ids[:, 0])
-
-    hypotheses: list[str] = []
-    references: list[str] = []
-    for source, target in in_batches(pairs, 2048, at_most=_BLEU_PAIRS):
-        hypotheses += [text.decode(errors="replace") for text in answer(source).numpy()]
-        references += [text.decode(errors="replace") for text in subwords.text(target).numpy()]
-    return corpus_score("bleu", hypotheses, references)
-
-
-def sample_pairs(
-    pairs: Pairs, source_subwords: Subwords, target_subwords: Subwords
-) -> list[tuple[str, str]]:
+def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     """A short, a middling and a long pair, for a server to warm up with.
 
     Returns:
-        `(source, target)` as text; fewer than three, or none, where there are fewer pairs.
+        Each field's name to a value as it is served; fewer than three, or none, where there are
+        fewer pairs.
     """
     chunk = next(pairs.chunks(), None)
-    if chunk is None:
+    if chunk is None or not len(chunk):
         return []
-    by_length = np.argsort(chunk.lengths()[0][:_SAMPLED_PAIRS], kind="stable")
+    source, target = chunk.extents()
+    longest = (source if chunk.inputs else target)[:_SAMPLED_PAIRS, 0]
+    by_length = np.argsort(longest, kind="stable")
     rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
-    texts = [
-        [text.decode(errors="replace") for text in subwords.text(ids).numpy()]
-        for subwords, ids in zip((source_subwords, target_subwords), chunk.batch(rows))
-    ]
-    return list(zip(*texts))
+    inputs, targets = chunk.batch(rows)
+    graphs = {**pairs.inputs, pairs.output.field: pairs.output}
+    values = {name: graphs[name].values(batch).numpy() for name, batch in inputs.items()}
+    values.setdefault(pairs.output.field, pairs.output.values(targets).numpy())
+    return [{name: column[row] for name, column in values.items()} for row in range(len(rows))]
 
 
 def drop_other_checkpoints(folder: str) -> None:
@@ -148,7 +148,7 @@ def drop_other_checkpoints(folder: str) -> None:
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
     """Names the folder of checkpoints: only the same training may go on from them."""
     told: Sequence[Any] = [
-        {name: config[name] for name in ("fields", "output", "model", "training")},
+        {name: config[name] for name in ("fields", "inputs", "output", "model", "training")},
         sorted(fn_args.train_files),
         fn_args.transform_output,
     ]

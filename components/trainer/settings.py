@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class EarlyStopping:
-    """Stops when `metric` ("loss" or "bleu") has not improved for `patience` evaluations."""
+    """Stops when `metric`, the loss or any metric, has not improved for `patience` evaluations."""
 
     metric: str = "loss"
     patience: int = 5

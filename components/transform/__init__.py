@@ -1,1 +1,1 @@
-"""Transform: text to subword ids, as a graph that the served model could run too."""
+"""Transform: stored values to what the model reads, as a graph that the served model runs too."""

@@ -1,4 +1,4 @@
-"""TFX's Transform, given the learned subwords."""
+"""TFX's Transform, given what was learned."""
 
 import os
 from typing import Any
@@ -9,13 +9,13 @@ from tfx.components.transform import executor
 from tfx.types import artifact_utils, standard_component_specs
 from tfx.utils import json_utils
 
-__all__ = ["SUBWORDS_FOLDER", "Executor"]
+__all__ = ["LEARNED_FOLDER", "Executor"]
 
-SUBWORDS_FOLDER = "subwords"
+LEARNED_FOLDER = "learned"
 
 
 class Executor(executor.Executor):
-    """Copies the subwords beside the transform graph, and tells the preprocessing where."""
+    """Copies what was learned beside the transform graph, and tells the preprocessing where."""
 
     def Do(
         self,
@@ -23,11 +23,11 @@ class Executor(executor.Executor):
         output_dict: dict[str, list[types.Artifact]],
         exec_properties: dict[str, Any],
     ) -> None:
-        source = artifact_utils.get_single_uri(input_dict["subwords"])
+        source = artifact_utils.get_single_uri(input_dict["learned"])
         graph = artifact_utils.get_single_uri(
             output_dict[standard_component_specs.TRANSFORM_GRAPH_KEY]
         )
-        target = os.path.join(graph, SUBWORDS_FOLDER)
+        target = os.path.join(graph, LEARNED_FOLDER)
         tf.io.gfile.makedirs(target)
         for name in tf.io.gfile.listdir(source):
             if not tf.io.gfile.isdir(os.path.join(source, name)):
@@ -35,5 +35,5 @@ class Executor(executor.Executor):
                 tf.io.gfile.copy(os.path.join(source, name), path, overwrite=True)
         key = standard_component_specs.CUSTOM_CONFIG_KEY
         config = json_utils.loads(exec_properties.get(key) or "null") or {}
-        given = {**exec_properties, key: json_utils.dumps({**config, SUBWORDS_FOLDER: target})}
+        given = {**exec_properties, key: json_utils.dumps({**config, LEARNED_FOLDER: target})}
         super().Do(input_dict, output_dict, given)

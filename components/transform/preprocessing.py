@@ -8,40 +8,36 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_text  # noqa: F401
 
-from pairloom.models.text.subwords import read_subwords
+from pairloom.kinds.learned import read_fields
 
-__all__ = ["LENGTH_SUFFIX", "preprocessing_fn"]
-
-LENGTH_SUFFIX = "_length"
+__all__ = ["preprocessing_fn"]
 
 
 def preprocessing_fn(
     inputs: dict[str, tf.Tensor | tf.SparseTensor], custom_config: dict[str, Any]
 ) -> dict[str, tf.Tensor | tf.RaggedTensor]:
-    """Makes text ids.
+    """Makes of each field what its kind's graph makes of it.
 
-    `{"source": [["a dog"]]}` becomes `{"source": [[17, 240]], "source_length": [2]}`.
+    Of two texts, `{"source": [["a dog"]], ...}` becomes `{"source": [[17, 240]],
+    "source_length": [2], ...}`.
 
     Args:
-        inputs: Features of a batch of examples; text as `(batch, 1)`.
-        custom_config: `{"subwords": folder}`, the folder that SubwordLearner wrote.
+        inputs: Features of a batch of examples.
+        custom_config: `{"learned": folder}`, the folder that FieldLearner wrote.
 
     Returns:
-        For each text field F: `F`, `(batch, (time))` of int64 ids without begin and end, and
-        `F_length`, `(batch,)`, their number.
+        What each field's `transform` gives, its names behind the field's.
     """
     outputs = {}
-    for field, subwords in read_subwords(custom_config["subwords"]).items():
-        ids = subwords.ids(_strings(inputs[field]))
-        outputs[field] = ids
-        outputs[field + LENGTH_SUFFIX] = tf.cast(ids.row_lengths(), tf.int64)
+    for field, graph in read_fields(custom_config["learned"]).items():
+        shape = graph.stored_spec().shape
+        for suffix, made in graph.transform(_values(inputs[field], shape)).items():
+            outputs[field + suffix] = made
     return outputs
 
 
-def _strings(feature: tf.Tensor | tf.SparseTensor) -> tf.Tensor:
-    """A feature as `(batch,)`, however the schema describes it."""
+def _values(feature: tf.Tensor | tf.SparseTensor, shape: list[int]) -> tf.Tensor:
+    """A feature as `(batch, *shape)`, however the schema describes it."""
     if isinstance(feature, tf.SparseTensor):
-        feature = tf.sparse.to_dense(feature, default_value="")
-    if feature.shape.rank == 1:
-        return feature
-    return tf.strings.reduce_join(feature, axis=1)
+        feature = tf.sparse.to_dense(feature)
+    return tf.reshape(feature, [-1, *shape])

@@ -9,6 +9,7 @@ from pairloom.models.attention import AttentionPooling, SoftAttention
 from pairloom.models.decoders.decoder import Decoder
 from pairloom.models.memory import as_memory
 from pairloom.models.scores import AdditiveScore
+from pairloom.models.settings import Count, Share
 from pairloom.models.shared_parts import SharedParts
 
 CONTEXTS = ("attention", "pooling", "summary")
@@ -36,7 +37,7 @@ class ClassHead(SharedParts, Decoder):
 
     Call arguments:
         memory: A `Memory`.
-        query: `(batch, query_units)`; needed by `"attention"`.
+        query: `(batch, query_units)`; the memory's own when None. Needed by `"attention"`.
 
     Returns:
         `(logits, weights)`: `(batch, classes)` and `(batch, 1, memory_time)`, zeros with
@@ -44,13 +45,16 @@ class ClassHead(SharedParts, Decoder):
     """
 
     part_names = ("attention",)
+    writes = "class"
+    sized = "classes"
 
     def __init__(
         self,
         classes: int,
         context: Literal["attention", "pooling", "summary"] = "summary",
-        units: int = 256,
-        dropout: float = 0.0,
+        units: Count = 256,
+        dropout: Share = 0.0,
+        *,
         attention: keras.layers.Layer | None = None,
         **kwargs,
     ):
@@ -83,8 +87,14 @@ class ClassHead(SharedParts, Decoder):
         self.dropout = keras.layers.Dropout(dropout, dtype=policy)
         self.output_layer = keras.layers.Dense(classes, dtype=policy)
 
+    @property
+    def attends(self) -> bool:
+        """Whether it looks at the memory's positions, and not at its summary alone."""
+        return self.context != "summary"
+
     def build(self, memory_shape, query_shape=None):
         memory_shape = as_memory(memory_shape)
+        query_shape = query_shape or memory_shape.query or None
         self._check(query_shape)
         width = memory_shape[2 if self.context == "summary" else 0][-1]
         if query_shape is not None:
@@ -97,6 +107,8 @@ class ClassHead(SharedParts, Decoder):
 
     def call(self, memory, query=None, training=False):
         memory = as_memory(memory)
+        if query is None and not isinstance(memory.query, tuple):
+            query = memory.query
         self._check(query)
         if self.context == "summary":
             context = memory.summary

@@ -13,6 +13,8 @@ class Decoder(keras.layers.Layer):
 
     # The memory's place among the call's arguments.
     memory_place = 0
+    # Whether it is fed what it is to write, id by id.
+    fed = False
 
     def __call__(self, *args, **kwargs):
         # Before Keras looks at shapes: it knows none of a mask that was left out.

@@ -15,6 +15,7 @@ from pairloom.models.product import plain_products, product
 from pairloom.models.recurrence.layer import named_kernels, of_part, state_sizes
 from pairloom.models.recurrence.scan import scan
 from pairloom.models.scores import make_score
+from pairloom.models.settings import CellName, Count, ModeName, ScoreName, Share
 from pairloom.models.shared_parts import SharedParts
 
 
@@ -59,23 +60,27 @@ class RecurrentDecoder(SharedParts, Decoder):
     """
 
     memory_place = 1
+    fed = True
+    writes = "ids"
+    sized = "vocabulary_size"
     part_names = ("embedding", "attention")
 
     def __init__(
         self,
         vocabulary_size: int,
-        units: int = 256,
-        cell: str = "gru",
-        layers: int = 1,
+        units: Count = 256,
+        cell: CellName = "gru",
+        layers: Count = 1,
         context: Literal["attention", "every_step", "state"] = "attention",
-        score: str = "additive",
-        mode: str = "soft",
-        window: int = 10,
-        heads: int = 4,
+        score: ScoreName = "additive",
+        mode: ModeName = "soft",
+        window: Count = 10,
+        heads: Count = 4,
         style: Literal["luong", "bahdanau"] = "luong",
         input_feeding: bool = True,
-        embedding_units: int = 256,
-        dropout: float = 0.0,
+        embedding_units: Count = 256,
+        dropout: Share = 0.0,
+        *,
         tied: bool = False,
         embedding: keras.layers.Embedding | None = None,
         attention: AttentionMode | None = None,
@@ -187,6 +192,11 @@ class RecurrentDecoder(SharedParts, Decoder):
         if self._follows_time:
             state["time"] = ops.zeros((ops.shape(bridged)[0], beams, 1), dtype="int32")
         return state
+
+    @property
+    def attends(self) -> bool:
+        """Whether it looks at the memory's positions, and not at its summary alone."""
+        return self.attention is not None
 
     @property
     def _follows_time(self) -> bool:

@@ -8,6 +8,7 @@ from keras import ops
 from pairloom.models.decoders.decoder import Decoder
 from pairloom.models.decoders.output_layer import OutputLayer
 from pairloom.models.memory import Memory, as_memory
+from pairloom.models.settings import Count, Share
 from pairloom.models.shared_parts import SharedParts
 from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
 from pairloom.models.transformer.block import make_norm
@@ -44,16 +45,21 @@ class TransformerDecoder(SharedParts, Decoder):
     """
 
     memory_place = 1
+    fed = True
+    writes = "ids"
+    sized = "vocabulary_size"
+    attends = True
     part_names = ("embedding",)
 
     def __init__(
         self,
         vocabulary_size: int,
-        units: int = 256,
-        layers: int = 4,
-        heads: int = 4,
-        feed_forward: int = 1024,
-        dropout: float = 0.1,
+        units: Count = 256,
+        layers: Count = 4,
+        heads: Count = 4,
+        feed_forward: Count = 1024,
+        dropout: Share = 0.1,
+        *,
         tied: bool = False,
         embedding: keras.layers.Embedding | None = None,
         **kwargs,

@@ -6,6 +6,7 @@ import keras
 
 from pairloom.models.decoders.decoder import Decoder
 from pairloom.models.memory import as_memory
+from pairloom.models.settings import Activation
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -28,12 +29,15 @@ class VectorDecoder(Decoder):
         `(batch, width)`.
     """
 
+    writes = "vectors"
+    sized = "width"
+
     def __init__(
         self,
         width: int,
         hidden: Sequence[int] = (),
-        activation: str | None = None,
-        output_activation: str | None = None,
+        activation: Activation | None = None,
+        output_activation: Activation | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -55,7 +59,7 @@ class VectorDecoder(Decoder):
             dense.build(shape)
             shape = (shape[0], dense.units)
 
-    def call(self, memory):
+    def call(self, memory, training=False):
         vector = as_memory(memory).summary
         for dense in self.dense:
             vector = dense(vector)

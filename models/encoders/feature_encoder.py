@@ -9,6 +9,7 @@ from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.masked_mean import masked_mean
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Activation, Count, EncoderCellName, Share
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -40,15 +41,17 @@ class FeatureEncoder(Encoder):
         there, `(batch, units)`.
     """
 
+    reads = "vectors"
+
     def __init__(
         self,
-        units: int = 256,
+        units: Count = 256,
         hidden: Sequence[int] = (),
-        activation: str | None = None,
-        cell: str | None = None,
-        layers: int = 1,
+        activation: Activation | None = None,
+        cell: EncoderCellName | None = None,
+        layers: Count = 1,
         bidirectional: bool = False,
-        dropout: float = 0.0,
+        dropout: Share = 0.0,
         **kwargs,
     ):
         super().__init__(**kwargs)

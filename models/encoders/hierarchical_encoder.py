@@ -10,6 +10,7 @@ from pairloom.models.embedding import make_embedding
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count, EncoderCellName, Share
 from pairloom.models.shared_parts import SharedParts
 
 
@@ -29,11 +30,11 @@ class HierarchicalEncoder(SharedParts, Encoder):
         bidirectional: Whether every layer reads both ways.
         embedding_units: Width of the embeddings.
         dropout: Share of embedding and state entries dropped in training.
-        embedding: An embedding layer to share; a new one when None.
         pooling: What a sentence's vector is: `"attention"` over its words' states, or the `"last"`
             of them.
         words: Whether the memory is of words instead of sentences, each word's state `h_ij + h_i`,
             for decoders that attend to words.
+        embedding: An embedding layer to share; a new one when None.
 
     Call arguments:
         ids: `(batch, sentences, words)` of integers, 0 where there is nothing.
@@ -46,19 +47,22 @@ class HierarchicalEncoder(SharedParts, Encoder):
     """
 
     part_names = ("embedding",)
+    reads = "nested_ids"
+    sized = "vocabulary_size"
 
     def __init__(
         self,
         vocabulary_size: int,
-        units: int = 256,
-        cell: str = "gru",
-        layers: int = 1,
+        units: Count = 256,
+        cell: EncoderCellName = "gru",
+        layers: Count = 1,
         bidirectional: bool = True,
-        embedding_units: int = 256,
-        dropout: float = 0.0,
-        embedding: keras.layers.Embedding | None = None,
+        embedding_units: Count = 256,
+        dropout: Share = 0.0,
         pooling: Literal["attention", "last"] = "attention",
         words: bool = False,
+        *,
+        embedding: keras.layers.Embedding | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -88,6 +92,11 @@ class HierarchicalEncoder(SharedParts, Encoder):
         self.word_level = RecurrentStack(**stack, dtype=policy)
         self.pooling = AttentionPooling(units, dtype=policy) if pooling == "attention" else None
         self.sentence_level = RecurrentStack(**stack, dtype=policy)
+
+    @property
+    def pools(self) -> bool:
+        """Whether it weighs the words of each sentence."""
+        return self.pooling is not None and not self.words
 
     def build(self, ids_shape):
         if not self.embedding.built:

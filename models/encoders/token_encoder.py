@@ -9,6 +9,7 @@ from pairloom.models.embedding import make_embedding
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count, EncoderCellName, Share
 from pairloom.models.shared_parts import SharedParts
 
 
@@ -39,17 +40,20 @@ class TokenEncoder(SharedParts, Encoder):
     """
 
     part_names = ("embedding",)
+    reads = "ids"
+    sized = "vocabulary_size"
 
     def __init__(
         self,
         vocabulary_size: int,
-        units: int = 256,
-        cell: str = "gru",
-        layers: int = 1,
+        units: Count = 256,
+        cell: EncoderCellName = "gru",
+        layers: Count = 1,
         bidirectional: bool = True,
         backwards: bool = False,
-        embedding_units: int = 256,
-        dropout: float = 0.0,
+        embedding_units: Count = 256,
+        dropout: Share = 0.0,
+        *,
         embedding: keras.layers.Embedding | None = None,
         **kwargs,
     ):

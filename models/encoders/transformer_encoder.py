@@ -6,6 +6,7 @@ from keras import ops
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.masked_mean import masked_mean
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count, Share
 from pairloom.models.shared_parts import SharedParts
 from pairloom.models.transformer import TransformerBlock, embed, embedding_of_width
 from pairloom.models.transformer.block import make_norm
@@ -37,15 +38,18 @@ class TransformerEncoder(SharedParts, Encoder):
     """
 
     part_names = ("embedding",)
+    reads = "ids"
+    sized = "vocabulary_size"
 
     def __init__(
         self,
         vocabulary_size: int,
-        units: int = 256,
-        layers: int = 4,
-        heads: int = 4,
-        feed_forward: int = 1024,
-        dropout: float = 0.1,
+        units: Count = 256,
+        layers: Count = 4,
+        heads: Count = 4,
+        feed_forward: Count = 1024,
+        dropout: Share = 0.1,
+        *,
         embedding: keras.layers.Embedding | None = None,
         **kwargs,
     ):

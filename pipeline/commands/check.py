@@ -38,11 +38,13 @@ def run(args: argparse.Namespace) -> int:
     print_notes(recipe)
     require_data_folder(recipe)
     data, fields = plain(recipe.data), plain(recipe.fields)
-    summary = check_pairs(data, fields, recipe.output, at_most=args.rows, strict=False)
+    summary = check_pairs(
+        data, fields, recipe.output, at_most=args.rows, strict=False, inputs=recipe.inputs
+    )
     print_counts(summary)
     print_samples(summary, recipe)
     try:
-        judge(summary, PairSettings.from_sections(data, fields, recipe.output))
+        judge(summary, PairSettings.from_sections(data, fields, recipe.output, recipe.inputs))
     except DataError as error:
         print(f"\nA run would fail: {error}")
         return 1
@@ -56,6 +58,8 @@ def print_counts(summary: PairsSummary) -> None:
     counts = ", ".join(f"{split} {summary.splits[split]:,}" for split in ("train", "eval", "test"))
     partly = "" if summary.complete else " in the first rows (--rows 0 reads all)"
     print(f"{summary.good:,} pairs{partly}: {counts}.")
+    if summary.left_out:
+        print(f"{summary.left_out:,} train rows are left out: the eval or test files have them too.")
     if not summary.rejected:
         print("No row is rejected.")
         return

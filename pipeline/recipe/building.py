@@ -3,8 +3,8 @@
 import dataclasses
 import types
 import typing
-from collections.abc import Collection
-from typing import Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pairloom.pipeline.recipe.document import Document, Key
 from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
@@ -18,23 +18,42 @@ _LIMITS = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+    """A section whose class is chosen by one of its keys: `Annotated[Any, Chosen("type", known)]`.
+
+    Attributes:
+        key: The key.
+        known: Gives the classes by what the key may say; asked when a recipe is read.
+        default: Of the key; empty: the first of them.
+    """
+
+    key: str
+    known: Callable[[], Mapping[str, type]]
+    default: str = ""
+
+
 class _Mismatch(Exception):
     """A value that is not of the wanted type; turned into a RecipeError by whoever asked."""
 
 
 def build(
-    cls: type, values: Any, document: Document, key: Key = (), others: tuple[Any, ...] = ()
+    cls: type,
+    values: Any,
+    document: Document,
+    key: Key = (),
+    others: Mapping[str, type] | None = None,
 ) -> Any:
     """Makes a `cls` from a mapping.
 
     Args:
         cls: A dataclass; its fields' types may be scalars, Literals, dataclasses, unions,
-            `tuple[X, ...]` and `dict[str, X]`. A union of dataclasses is chosen from by the key
-            `type`, a Literal in each; the first is the default.
+            `tuple[X, ...]` and `dict[str, X]`; or `Annotated[Any, Chosen(...)]`, one of several
+            dataclasses.
         values: What the recipe says there; None counts as an empty mapping.
         document: Gives errors their file and line.
         key: Where in the recipe `values` stands.
-        others: The classes that another `type` would have chosen.
+        others: The classes that another `type` would have chosen, by that type.
 
     Raises:
         RecipeError: an unknown or missing key, a wrong type, a value out of its limits.
@@ -43,11 +62,11 @@ def build(
         values = {}
     if not isinstance(values, dict):
         raise document.error(key, "a mapping of keys", _shown(values))
-    hints = typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
     known = {f.name: f for f in dataclasses.fields(cls) if not f.metadata.get("internal")}
     for name in values:
         if name not in known:
-            raise _unknown_key(name, known, cls, others, document, key)
+            raise _unknown_key(name, known, others, document, key)
     arguments = {}
     for name, spec in known.items():
         if name in values:
@@ -62,26 +81,18 @@ def build(
 def _unknown_key(
     name: Any,
     known: Collection[str],
-    cls: type,
-    others: tuple[Any, ...],
+    others: Mapping[str, type] | None,
     document: Document,
     key: Key,
 ) -> RecipeError:
     expected = f"one of the keys {', '.join(known)}"
-    for other in others:
-        if name in {spec.name for spec in dataclasses.fields(other)}:
-            expected += (
-                f"; --set '{'.'.join(key)}={{type: {_type_name(cls)}, ...}}' replaces the section"
-            )
-            received = f"`{name}`, which belongs to the type {_type_name(other)}"
+    for other, cls in (others or {}).items():
+        if name in {spec.name for spec in dataclasses.fields(cls)}:  # type: ignore[arg-type]
+            expected += f"; --set '{'.'.join(key)}={{type: {other}, ...}}' replaces the section"
+            received = f"`{name}`, which belongs to the type {other}"
             return document.error((*key, name), expected, received)
     near = nearest_name(name, known)
     return document.error((*key, str(name)), expected, f"the unknown key `{name}`", near)
-
-
-def _type_name(cls: Any) -> str:
-    """What `type` is in a recipe that means this class."""
-    return get_args(typing.get_type_hints(cls)["type"])[0]
 
 
 def described(wanted: Any) -> str:
@@ -93,6 +104,8 @@ def described(wanted: Any) -> str:
     if dataclasses.is_dataclass(wanted):
         return f"a mapping with the keys {', '.join(f.name for f in dataclasses.fields(wanted))}"
     origin, arguments = get_origin(wanted), get_args(wanted)
+    if origin is Annotated:
+        return f"a mapping with a `{arguments[1].key}`"
     if origin is Literal:
         return " or ".join(str(a) for a in arguments)
     if origin in (Union, types.UnionType):
@@ -117,6 +130,8 @@ def _converted(wanted: Any, value: Any, document: Document, key: Key) -> Any:
     origin, arguments = get_origin(wanted), get_args(wanted)
     if wanted is Any:
         return value
+    if origin is Annotated:
+        return _chosen(arguments[1], value, document, key)
     if dataclasses.is_dataclass(wanted):
         return build(wanted, value, document, key)  # type: ignore[arg-type]
     if origin is Literal:
@@ -143,10 +158,6 @@ def _literal(choices: tuple[Any, ...], value: Any) -> Any:
 
 
 def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key) -> Any:
-    if all(dataclasses.is_dataclass(argument) for argument in arguments):
-        chosen = _chosen(arguments, value, document, key)
-        others = tuple(argument for argument in arguments if argument is not chosen)
-        return build(chosen, value, document, key, others)
     for argument in arguments:
         if argument is type(None):
             if value is None:
@@ -159,16 +170,17 @@ def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key)
     raise _Mismatch
 
 
-def _chosen(classes: tuple[Any, ...], value: Any, document: Document, key: Key) -> Any:
-    """The one of several dataclasses that the mapping's `type` names."""
-    if not isinstance(value, dict) or "type" not in value:
-        return classes[0]
-    known = {_type_name(cls): cls for cls in classes}
-    name = value["type"]
-    if not isinstance(name, str) or name not in known:
-        near = nearest_name(str(name), known)
-        raise document.error((*key, "type"), " or ".join(known), _shown(name), near)
-    return known[name]
+def _chosen(choice: Chosen, value: Any, document: Document, key: Key) -> Any:
+    """Builds the one of several dataclasses that the mapping's `type` or `kind` names."""
+    known = choice.known()
+    name = choice.default or next(iter(known))
+    if isinstance(value, dict) and choice.key in value:
+        name = value[choice.key]
+        if not isinstance(name, str) or name not in known:
+            near = nearest_name(str(name), known)
+            raise document.error((*key, choice.key), " or ".join(known), _shown(name), near)
+    others = {other: cls for other, cls in known.items() if other != name}
+    return build(known[name], value, document, key, others)
 
 
 def _scalar(wanted: Any, value: Any) -> Any:

@@ -1,15 +1,17 @@
 """From a recipe's name or path to a validated `Recipe`."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
 from pairloom.pipeline.recipe.building import build
 from pairloom.pipeline.recipe.document import Document, apply_override, read_document
 from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
+from pairloom.pipeline.recipe.filling import filled, with_names
+from pairloom.pipeline.recipe.names import Broken, broken_names
 from pairloom.pipeline.recipe.rules import broken_rules
-from pairloom.pipeline.recipe.schema import Recipe, Vocabulary
+from pairloom.pipeline.recipe.schema import Recipe
 from pairloom.pipeline.recipe.unused import unused_settings
 
 
@@ -21,8 +23,8 @@ def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
         overrides: `a.b=value` each; the value is read as YAML.
 
     Returns:
-        A recipe without gaps: `data.folder` and `schema` are absolute, every field names its
-        vocabulary, every vocabulary is listed, `data.split_by`, `search.nbest` and
+        A recipe without gaps: `data.folder` and `schema` are absolute, every field names its kind
+        and vocabulary, every vocabulary is listed, every input has its encoder, `data.split_by` and
         `evaluation.compare` are filled in, and `notes` tells of settings without effect.
 
     Raises:
@@ -34,11 +36,17 @@ def load_recipe(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     for override in overrides:
         apply_override(document, override)
     _expand_lists(document)
-    built = build(Recipe, document.values, document)
-    for broken in broken_rules(built):
+    built = with_names(build(Recipe, document.values, document))
+    _refuse(broken_names(built), document)
+    built = filled(built, document)
+    _refuse(broken_rules(built), document)
+    return _completed(built, document)
+
+
+def _refuse(rules: Iterator[Broken], document: Document) -> None:
+    for broken in rules:
         key = tuple(broken.key.split("."))
         raise document.error(key, broken.expected, broken.received, broken.nearest)
-    return _completed(built, document)
 
 
 def find_recipe(recipe: str | Path) -> Path:
@@ -110,12 +118,7 @@ def _found_schema(recipe: Recipe, document: Document) -> str:
 
 
 def _completed(recipe: Recipe, document: Document) -> Recipe:
-    fields = {
-        name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
-        for name, settings in recipe.fields.items()
-    }
-    used = dict.fromkeys(settings.vocabulary for settings in fields.values())
-    search, evaluation = recipe.search, recipe.evaluation
+    evaluation, inputs = recipe.evaluation, recipe.inputs or ()
     if ("evaluation", "compare") not in document.places:
         evaluation = dataclasses.replace(evaluation, compare=next(iter(evaluation.metrics)))
     return dataclasses.replace(
@@ -123,12 +126,9 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         data=dataclasses.replace(
             recipe.data,
             folder=_absolute(recipe.data.folder, ("data", "folder"), document),
-            split_by=recipe.data.split_by or recipe.inputs[0],
+            split_by=recipe.data.split_by or (*inputs, recipe.output)[0],
         ),
         schema=_found_schema(recipe, document),
-        fields=fields,
-        vocabularies={name: recipe.vocabularies.get(name, Vocabulary()) for name in used},
-        search=dataclasses.replace(search, nbest=search.nbest or min(5, search.beam)),
         evaluation=evaluation,
         file=document.file,
         notes=tuple(unused_settings(recipe, document.values)),

@@ -1,28 +1,18 @@
 """The recipe's sections as frozen dataclasses: names, types, defaults, ranges.
 
-This file is the one list of what a recipe may say. `loading.py` walks these classes, so a
-new setting is a new line here and nothing else; `rules.py` holds what no single line can say.
-Formats, kinds and metrics are plain text here: `rules.py` asks the components which there are.
+This file, the kinds' options and the layers' signatures are the one list of what a recipe may say.
+`loading.py` walks these classes, so a new setting is a new line there and nothing else; `rules.py`
+holds what no single line can say. Formats and metrics are plain text here: `rules.py` asks the
+components which there are.
 """
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-CELLS = Literal[
-    "gru",
-    "lstm",
-    "lstm_without_forget",
-    "lstm_without_input",
-    "lstm_without_output",
-    "lstm_zero_forget_bias",
-    "mut1",
-    "mut2",
-    "mut3",
-    "simple",
-    "simple_sigmoid",
-]
-METHODS = Literal["bpe", "unigram", "characters", "words"]
+from pairloom.kinds import DEFAULT, find_kind, kind_names
+from pairloom.pipeline.recipe.building import Chosen
+from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders, joins
 
 # A path or glob per field (parallel), or one or several paths or globs (the other formats).
 Files = dict[str, str] | tuple[str, ...] | str
@@ -44,6 +34,15 @@ class SplitShares:
 
 
 @dataclass(frozen=True)
+class Fold:
+    """Splits by what a column or key says: rows whose `by` is one of those listed."""
+
+    by: str
+    eval: tuple[int | str, ...] = ()
+    test: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Data:
     """Where the pairs are, and which of them are taken."""
 
@@ -56,95 +55,41 @@ class Data:
     split_by: str = ""
     columns: dict[str, int | str] = setting({})
     header: bool = False
+    # One to so many rows in a row become one, so that lengths vary.
+    joined: int = setting(1, at_least=1)
+    # Whether train rows that are in the eval or test files too are left out.
+    disjoint: bool = False
+    fold: Fold | None = None
     max_length: int = setting(2000, at_least=1)
     max_rejected: float = setting(0.01, at_least=0, at_most=1)
     options: dict[str, Any] = setting({})
 
 
-@dataclass(frozen=True)
-class FieldSettings:
-    """One side of a pair. An empty `vocabulary` means one with the field's own name."""
-
-    kind: str = "text"
-    vocabulary: str = ""
+def _options_of(parts: dict[str, PartInfo]) -> dict[str, type]:
+    return {name: part.Options for name, part in parts.items()}
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """How a vocabulary is learned, and how large it may get."""
-
-    method: METHODS = "bpe"
-    # Four special ids and the 256 bytes are counted in; the learner wants some more.
-    size: int = setting(8000, at_least=264)
-
-
-@dataclass(frozen=True)
-class TokenEncoder:
-    """What reads the input: recurrent layers."""
-
-    type: Literal["tokens"] = "tokens"
-    cell: Literal[CELLS, "lstmn"] = "gru"
-    units: int = setting(256, at_least=1)
-    layers: int = setting(1, at_least=1)
-    bidirectional: bool = True
-    backwards: bool = False
-    embedding: int = setting(256, at_least=1)
-    dropout: float = setting(0.2, at_least=0, below=1)
-
-
-@dataclass(frozen=True)
-class TransformerEncoder:
-    """What reads the input: blocks of self-attention."""
-
-    type: Literal["transformer"] = "transformer"
-    units: int = setting(256, at_least=1)
-    layers: int = setting(4, at_least=1)
-    heads: int = setting(4, at_least=1)
-    feed_forward: int = setting(1024, at_least=1)
-    dropout: float = setting(0.1, at_least=0, below=1)
-
-
-@dataclass(frozen=True)
-class RecurrentDecoder:
-    """What writes the output: recurrent cells."""
-
-    type: Literal["recurrent"] = "recurrent"
-    cell: CELLS = "gru"
-    units: int = setting(256, at_least=1)
-    layers: int = setting(1, at_least=1)
-    context: Literal["attention", "every_step", "state"] = "attention"
-    score: Literal["additive", "cosine", "dot", "general", "location", "scaled_dot"] = "additive"
-    mode: Literal["hard", "local_m", "local_p", "multi_head", "soft", "straight_through"] = "soft"
-    window: int = setting(10, at_least=1)
-    heads: int = setting(4, at_least=1)
-    style: Literal["luong", "bahdanau"] = "luong"
-    input_feeding: bool = True
-    embedding: int = setting(256, at_least=1)
-    dropout: float = setting(0.2, at_least=0, below=1)
-
-
-@dataclass(frozen=True)
-class TransformerDecoder:
-    """What writes the output: blocks of self-attention and attention to the input."""
-
-    type: Literal["transformer"] = "transformer"
-    units: int = setting(256, at_least=1)
-    layers: int = setting(4, at_least=1)
-    heads: int = setting(4, at_least=1)
-    feed_forward: int = setting(1024, at_least=1)
-    dropout: float = setting(0.1, at_least=0, below=1)
-
-
-Encoder = TokenEncoder | TransformerEncoder
-Decoder = RecurrentDecoder | TransformerDecoder
+# What each may say is declared beside the layer, or in the kind's folder.
+FieldSettings = Annotated[
+    Any, Chosen("kind", lambda: {name: find_kind(name).Options for name in kind_names()}, DEFAULT)
+]
+Encoder = Annotated[Any, Chosen("type", lambda: _options_of(encoders()))]
+Decoder = Annotated[Any, Chosen("type", lambda: _options_of(decoders()))]
+Join = Annotated[Any, Chosen("type", lambda: _options_of(joins()))]
 
 
 @dataclass(frozen=True)
 class Model:
-    """The network. The `type` of encoder and decoder chooses among the classes above."""
+    """The network: an encoder for each input, a join of several, a decoder.
 
-    encoder: Encoder = TokenEncoder()
-    decoder: Decoder = RecurrentDecoder()
+    `encoder` is for one input, or for all that say nothing of their own in `encoders`. A recipe
+    that was loaded has an entry in `encoders` for each input, and `encoder` is of no account.
+    """
+
+    encoder: Encoder | None = None
+    encoders: dict[str, Encoder] = setting({})
+    join: Join | None = None
+    decoder: Decoder | None = None
     tied: Literal["none", "output", "all"] = "none"
 
 
@@ -152,7 +97,7 @@ class Model:
 class EarlyStopping:
     """Stop after `patience` evaluations without a better `metric`; patience 0 never stops."""
 
-    metric: Literal["loss", "bleu"] = "loss"
+    metric: str = "loss"
     patience: int = setting(5, at_least=0)
 
 
@@ -182,24 +127,6 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Search:
-    """How the served model looks for its answer; `beam: 1` is greedy.
-
-    Lengths count tokens and the end. No `no_repeat_ngrams` tokens in a row come twice; 0 is off.
-    `nbest` is how many answers the signature of that name gives; None means 5, or `beam` if that
-    is less.
-    """
-
-    beam: int = setting(5, at_least=1)
-    length_penalty: float = setting(0.6, at_least=0)
-    coverage_penalty: float = setting(0.0, at_least=0)
-    max_length: int = setting(100, at_least=1)
-    min_length: int = setting(0, at_least=0)
-    no_repeat_ngrams: int = setting(0, at_least=0)
-    nbest: int | None = setting(None, at_least=1)
-
-
-@dataclass(frozen=True)
 class Threshold:
     """What a metric must reach on the whole test split before a model is blessed."""
 
@@ -212,15 +139,17 @@ class Evaluation:
     """What is measured on the test split, and what blesses a model.
 
     `metrics` maps a shown name to a metric. `compare` is the shown name that must not get worse
-    than the last blessed model's by more than `tolerance`; None switches the comparison off.
+    than the last blessed model's by more than `tolerance`; None switches the comparison off. With
+    `references`, test pairs of equal inputs are one, with several right answers.
     """
 
-    metrics: dict[str, str] = setting({"bleu": "bleu"})
+    metrics: dict[str, str] = setting({})
     thresholds: dict[str, Threshold] = setting({})
     compare: str | None = None
     tolerance: float = setting(0.5, at_least=0)
     length_buckets: tuple[int, ...] = (5, 10, 15, 20, 30)
     examples: int = setting(0, at_least=0)
+    references: bool = False
 
 
 @dataclass(frozen=True)
@@ -236,22 +165,23 @@ class Recipe:
     schema: str = ""
     description: str = ""
     fields: dict[str, FieldSettings] = field(
-        default_factory=lambda: {"source": FieldSettings(), "target": FieldSettings()}
+        default_factory=lambda: {
+            name: find_kind(DEFAULT).Options(kind=DEFAULT) for name in ("source", "target")
+        }
     )
+    # None: all but the output. An empty list: a language model.
+    inputs: tuple[str, ...] | None = None
     output: str = "target"
-    vocabularies: dict[str, Vocabulary] = setting({})
+    # Each as the kinds of the fields that use it declare it, and the search as the output's does.
+    vocabularies: dict[str, Any] = setting({})
     model: Model = Model()
     training: Training = Training()
-    search: Search = Search()
+    search: Any = None
     evaluation: Evaluation = Evaluation()
     file: str = field(default="", metadata={"internal": True})
     notes: tuple[str, ...] = field(default=(), metadata={"internal": True})
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of the input fields, in the recipe's order."""
-        return tuple(name for name in self.fields if name != self.output)
-
     def vocabulary_of(self, field_name: str) -> str:
-        """The name of the vocabulary that a field uses."""
-        return self.fields[field_name].vocabulary or field_name
+        """The name that what is learned of a field goes by, which fields may share."""
+        settings = self.fields[field_name]
+        return find_kind(settings.kind).learned_as(field_name, vars(settings))

@@ -7,7 +7,7 @@ score. Only what the user wrote is told, never a default.
 from collections.abc import Iterator
 from typing import Any
 
-from pairloom.pipeline.recipe.schema import Recipe, RecurrentDecoder
+from pairloom.pipeline.recipe.schema import Recipe
 
 _OF_ATTENTION = ("score", "mode", "window", "heads", "style", "input_feeding")
 _LOCAL = ("local_m", "local_p")
@@ -21,7 +21,7 @@ def unused_settings(recipe: Recipe, values: dict[str, Any]) -> Iterator[str]:
         values: What the user wrote, file and overrides.
     """
     decoder = recipe.model.decoder
-    if not isinstance(decoder, RecurrentDecoder):
+    if decoder.type != "recurrent":
         return
     written = _section(values, "model", "decoder")
     if decoder.context != "attention":

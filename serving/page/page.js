@@ -3,7 +3,9 @@
 import { readAddress, writeAddress } from "./address.js";
 import * as api from "./api.js";
 import { fillSelect, make } from "./dom.js";
-import { openJson } from "./kinds/json.js";
+import { openContinuation } from "./views/continuation.js";
+import { openJson } from "./views/json.js";
+import { loadKinds } from "./views/kinds.js";
 import { openPair } from "./views/pair.js";
 import { areAnswered, drawPanes, fillPane } from "./views/panes.js";
 import { makeVersions } from "./views/versions.js";
@@ -98,11 +100,11 @@ async function openView(model, version) {
   view = null;
   at("inputs").replaceChildren();
   if (!version) return true;
-  const fields = [...(version.description?.inputs ?? []), version.description?.output];
-  const known = fields.every((field) => served.kinds.includes(field?.kind));
-  const open = known ? openPair : openJson;
   try {
-    const opened = await open({ model: model.name, version, saved: state.inputs });
+    const kinds = await loadKinds(version.description, served.kinds);
+    const ours = version.description?.inputs.length ? openPair : openContinuation;
+    const open = kinds ? ours : openJson;
+    const opened = await open({ model: model.name, version, saved: state.inputs, kinds });
     if (key !== viewKey) return false;
     view = opened;
     asked = asking && !view.waits ? view.request() : null;

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pairloom.serving.heatmap import display_width, printable
+from pairloom.kinds.heatmap import display_width, printable
 from pairloom.serving.pictures.checks import checked_numbers, checked_texts
 from pairloom.serving.pictures.colors import BEHIND_TEXT, css_color, over_white, signed
 from pairloom.serving.pictures.drawing import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pairloom.serving.heatmap import WORD_MARK, display_width, without_word_marks
+from pairloom.kinds.heatmap import WORD_MARK, display_width, without_word_marks
 from pairloom.serving.pictures.checks import as_shares, checked_texts, checked_weights
 from pairloom.serving.pictures.drawing import (
     draw_lines_between,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairloom.serving.heatmap import printable
+from pairloom.kinds.heatmap import printable
 from pairloom.serving.pictures.colors import INK
 
 if TYPE_CHECKING:

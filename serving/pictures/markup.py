@@ -2,7 +2,7 @@
 
 from html import escape
 
-from pairloom.serving.heatmap import printable
+from pairloom.kinds.heatmap import printable
 
 NOTHING = "(nothing to show)"
 

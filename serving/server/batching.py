@@ -15,6 +15,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from pairloom.serving.description import Description
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
@@ -55,6 +56,7 @@ class Batcher:
         model: The model.
         parameters: How large, how long, how many.
         observe: Called with the rows of every batch and the seconds its oldest task waited.
+        description: What the model's outputs run along; None: they must have fixed sizes.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class Batcher:
         model: LoadedModel,
         parameters: BatchingParameters,
         observe: Callable[[int, float], None] = lambda rows, seconds: None,
+        description: Description | None = None,
     ):
         self._model = model
         self._parameters = parameters
         self._observe = observe
+        self._description = description
         self._wait = parameters.batch_timeout_micros / 1e6
         self._queues: dict[tuple[Hashable, ...], deque[_Batch]] = {}
         # When those were answered who have not asked again since, the first answered first.
@@ -175,7 +179,7 @@ class Batcher:
                 for task in tasks:
                     own = slice(start, start + task.rows)
                     mine = {name: array[own] for name, array in outputs.items()}
-                    task.answer.set_result(trim(mine, shapes))
+                    task.answer.set_result(trim(mine, shapes, self._description))
                     start += task.rows
             except BaseException as error:
                 _fail(tasks, error)
@@ -260,11 +264,12 @@ class Batcher:
         return next(sizes, rows)
 
 
-def batch_rows(request: Request) -> int:
+def batch_rows(request: Request, description: Description | None = None) -> int:
     """How many rows a request has, if it can share a batch; else 0.
 
     It can if every input and output has one row for each, and an output's further sizes are fixed
-    or of those that can be trimmed back to what the request would have got alone.
+    or, by the model's description, can be trimmed back to what the request would have got alone.
+    What has no input has no rows.
     """
     sizes = {array.shape[0] if array.shape else 0 for array in request.inputs.values()}
     if len(sizes) != 1:
@@ -273,7 +278,7 @@ def batch_rows(request: Request) -> int:
         if not endpoint.shape or endpoint.shape[0] is not None:
             return 0
     shapes = {name: endpoint.shape for name, endpoint in request.outputs.items()}
-    return sizes.pop() if trimmable(shapes) else 0
+    return sizes.pop() if trimmable(shapes, description) else 0
 
 
 def group(request: Request) -> tuple[Hashable, ...]:

@@ -1,54 +1,83 @@
-"""Outputs as wide as the longest text of their batch, cut back to a request's own width."""
+"""Outputs as wide as the longest value of their batch, cut back to a request's own width.
+
+The model's description says what the axes of an output run along, and which outputs hold the tokens
+along them: padding is an empty token. An output of a size that varies, and whose axes nobody states,
+cannot be cut.
+"""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-# Outputs of our signatures to what their axes behind the batch run along; all other outputs must
-# have fixed sizes there. The tokens of a text say how long it is: padding is an empty token.
-_AXES: dict[str, tuple[str, ...]] = {
-    "source_tokens": ("source",),
-    "target_tokens": ("target",),
-    "token_scores": ("target",),
-    "attention": ("target", "source"),
-}
-# An empty source is one empty token, for there must be something to attend to.
-_SHORTEST = {"source": 1, "target": 0}
-
+from pairloom.serving.description import Description
 
 Shapes = Mapping[str, tuple[int | None, ...] | None]
 
 
-def trimmable(shapes: Shapes) -> bool:
-    """Whether outputs of these shapes can be cut back to what a part of the batch would give."""
+def trimmable(shapes: Shapes, description: Description | None = None) -> bool:
+    """Whether outputs of these shapes can be cut back to what a part of the batch would give.
+
+    Args:
+        shapes: Output to its sizes, batch first, None where a size varies.
+        description: The model's; None: sizes must be fixed.
+    """
+    told = {axis for name in _shortest(shapes, description) for axis in _axes(name, description)}
     for name, shape in shapes.items():
         if shape is None:
             return False
         if not _varies(shape):
             continue
-        axes = _AXES.get(name, ())
-        if len(axes) != len(shape) - 1 or any(f"{axis}_tokens" not in shapes for axis in axes):
+        axes = _axes(name, description)
+        if len(axes) != len(shape) - 1:
+            return False
+        if any(size is None and axis not in told for axis, size in zip(axes, shape[1:])):
             return False
     return True
 
 
-def trim(outputs: Mapping[str, np.ndarray], shapes: Shapes) -> dict[str, np.ndarray]:
-    """The outputs of some rows, without columns that are padding in all of them."""
+def trim(
+    outputs: Mapping[str, np.ndarray], shapes: Shapes, description: Description | None = None
+) -> dict[str, np.ndarray]:
+    """The outputs of some rows, without what is padding in all of them.
+
+    Args:
+        outputs: Some rows of a batch.
+        shapes: As they are `trimmable`.
+        description: The model's.
+    """
     if not any(map(_varies, shapes.values())):
         return dict(outputs)
-    widths = {}
-    for axis, shortest in _SHORTEST.items():
-        tokens = outputs.get(f"{axis}_tokens")
-        if tokens is not None:
-            there = np.flatnonzero((tokens != b"").any(axis=0))
-            widths[axis] = max(there[-1] + 1 if there.size else 0, shortest)
+    widths: dict[str, int] = {}
+    for name, shortest in _shortest(outputs, description).items():
+        there = outputs[name] != b""
+        for place, axis in enumerate(_axes(name, description), 1):
+            across = tuple(other for other in range(there.ndim) if other != place)
+            used = np.flatnonzero(there.any(axis=across))
+            width = used[-1] + 1 if used.size else 0
+            widths[axis] = max(width, shortest, widths.get(axis, 0))
     trimmed = {}
     for name, array in outputs.items():
-        if _varies(shapes[name]):
-            own = (slice(None), *(slice(widths[axis]) for axis in _AXES[name]))
-            array = array[own]
+        shape = shapes[name]
+        if shape is not None and _varies(shape):
+            sizes = zip(_axes(name, description), shape[1:])
+            own = (slice(widths[axis] if size is None else None) for axis, size in sizes)
+            array = array[(slice(None), *own)]
         trimmed[name] = array
     return trimmed
+
+
+def _shortest(names: Mapping[str, object], description: Description | None) -> dict[str, int]:
+    """Those of the outputs that hold tokens, to how long their axes are at least."""
+    if description is None:
+        return {}
+    # An empty input is one empty token, for there must be something to attend to.
+    shortest = {field.tokens: 1 for field in description.inputs}
+    shortest.setdefault(description.output.tokens, 0)
+    return {name: least for name, least in shortest.items() if name and name in names}
+
+
+def _axes(name: str, description: Description | None) -> tuple[str, ...]:
+    return tuple(description.axes.get(name, ())) if description is not None else ()
 
 
 def _varies(shape: tuple[int | None, ...] | None) -> bool:

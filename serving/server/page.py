@@ -1,4 +1,4 @@
-"""The page at `/`: its files, and what it must know of the models that are served.
+"""The page at `/`: its files and those of the kinds, and what it must know of the served models.
 
 Predictions go through the REST API like everybody else's.
 """
@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pairloom.kinds
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.model_config import ConfiguredModel
@@ -44,7 +45,8 @@ _HEADERS = (
 class Page:
     """Answers what the browser asks for besides predictions.
 
-    `/` and `/page/<file>` are files, read once; `/page/models.json` tells the models, their
+    `/` and `/page/<file>` are files, read once, and `/page/kinds/<kind>.js` is what a kind's folder
+    has as `page.js`; `/page/models.json` tells the models, their
     versions and their fields; `/page/runs.json` tells the scores of the runs that made them, apart
     because looking them up may take seconds.
 
@@ -56,11 +58,13 @@ class Page:
     def __init__(self, registry: Registry, scores_of: ScoresOf | None = None):
         self._registry = registry
         self._scores = ScoreBook(scores_of)
-        self._files = dict(_read_files())
-        # A kind is shown if it has a file; `json` is the view of what has none.
         self._makers = {"/page/models.json": self._models, "/page/runs.json": self._runs}
-        kinds = {path for path in self._files if path.startswith("/page/kinds/")}
-        self._kinds = sorted({Path(path).stem for path in kinds} - {"json"})
+        # Models of a kind without such a file are asked in JSON.
+        kinds = dict(_find_kinds())
+        self._kinds = sorted(kinds)
+        self._files = dict(_read_files())
+        for kind, file in kinds.items():
+            self._files[f"/page/kinds/{kind}.js"] = _read_file(file)
 
     def is_open(self, path: str) -> bool:
         """Whether everybody may have it: the page's own files, which then ask for the token."""
@@ -138,9 +142,19 @@ def _read_files() -> Iterator[tuple[str, Answer]]:
     root = Path(__file__).parent.parent / "page"
     for file in sorted(root.rglob("*")):
         if file.suffix in _CONTENT_TYPES:
-            answer = Answer(200, file.read_bytes(), _CONTENT_TYPES[file.suffix], _HEADERS)
             path = file.relative_to(root).as_posix()
-            yield "/" if path == "index.html" else f"/page/{path}", answer
+            yield "/" if path == "index.html" else f"/page/{path}", _read_file(file)
+
+
+def _find_kinds() -> Iterator[tuple[str, Path]]:
+    # Of two folders of one name Python imports the first, so that one is the last to be told.
+    for folder in reversed(list(pairloom.kinds.__path__)):
+        for file in sorted(Path(folder).glob("*/page.js")):
+            yield file.parent.name, file
+
+
+def _read_file(file: Path) -> Answer:
+    return Answer(200, file.read_bytes(), _CONTENT_TYPES[file.suffix], _HEADERS)
 
 
 def _plain(run: RunScores) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from pairloom.kinds import find_kind, kind_names
 from pairloom.serving.description import Description
 from pairloom.serving.server.batching import Batcher, batch_rows
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.saved_model import Arrays, LoadedModel
+from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays, LoadedModel
 
 # A model that reads far more than it ever saw fills the memory, and has nothing good to say.
 LONGEST_TEXT = 100_000
@@ -28,8 +29,8 @@ class AnswerSettings:
 
     Args:
         batching: How requests are put together; None: each alone.
-        max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where the model's
-            description says that an input is a text, and no limit elsewhere.
+        max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where by the model's
+            description an input is of a kind that is text, and no limit elsewhere.
         metrics: Where to count.
         pool: Computes what is not put together.
     """
@@ -55,11 +56,13 @@ class Servable:
         self.version = version
         self.model = model
         self._settings = settings = settings or AnswerSettings()
-        fields = (*description.inputs, description.output) if description else ()
-        self._texts = {field.name for field in fields if field.kind == "text"}
+        self._description = description
+        self._texts = _texts(model, description) if description is not None else set()
         self._batcher = None
         if settings.batching is not None:
-            self._batcher = Batcher(model, settings.batching, settings.metrics.batch)
+            self._batcher = Batcher(
+                model, settings.batching, settings.metrics.batch, description
+            )
         self._users = 0
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -89,7 +92,7 @@ class Servable:
             self._check_length(name, array)
         call.check()
         started = time.monotonic()
-        rows = batch_rows(request) if self._batcher is not None else 0
+        rows = batch_rows(request, self._description) if self._batcher is not None else 0
         if self._batcher is not None and rows:
             answer = self._batcher.submit(request, rows, call)
         else:
@@ -161,6 +164,19 @@ class Servable:
         self.model.close()
         assert self._closed is not None
         self._closed()
+
+
+def _texts(model: LoadedModel, description: Description) -> set[str]:
+    """The inputs of a model that hold texts."""
+    kinds = {field.name: field.kind for field in (*description.inputs, description.output)}
+    for signature in (DEFAULT_SIGNATURE, "score"):
+        if signature in model.signature_defs:
+            # What is named after no field is a value, or the beginning of one, of the output.
+            for name in model.inputs(signature):
+                kinds.setdefault(name, description.output.kind)
+    return {
+        name for name, kind in kinds.items() if kind in kind_names() and find_kind(kind).is_text
+    }
 
 
 def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:

@@ -1,4 +1,4 @@
-"""File formats: each a small module that turns lines into rows.
+"""Formats: each a small module that turns lines into rows, or makes rows.
 
 A format yields a `Row` or a `Rejection` for every line that is meant as one, and never both or
 neither. It does not look at values: that is what kinds do.
@@ -8,11 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.formats.arithmetic import Arithmetic
 from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
 from pairloom.components.pairs.formats.comma_separated import CommaSeparated
+from pairloom.components.pairs.formats.conversations import Conversations
+from pairloom.components.pairs.formats.digits import Digits
 from pairloom.components.pairs.formats.json_lines import JsonLines
+from pairloom.components.pairs.formats.nested_tags import NestedTags
 from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.parallel import Parallel
+from pairloom.components.pairs.formats.passages import Passages
 from pairloom.components.pairs.formats.tab_separated import TabSeparated
 from pairloom.components.pairs.rows import Chunk, Rejection, Row
 from pairloom.components.pairs.settings import PairSettings
@@ -26,6 +31,12 @@ class Format(Protocol):
     splittable: bool
     """Whether a worker can start in the midst of a file. Never so for gzip."""
 
+    needs_files: bool
+    """Whether `data.train` must name files."""
+
+    folds: bool
+    """Whether `data.fold` can name a column."""
+
     options: Mapping[str, Option]
     """The keys that `data.options` may have."""
 
@@ -37,11 +48,16 @@ class Format(Protocol):
 
 
 FORMATS: Mapping[str, Format] = {
+    "arithmetic": Arithmetic(),
     "cmudict": CmuDictionary(),
+    "conversations": Conversations(),
     "csv": CommaSeparated(),
+    "digits": Digits(),
     "jsonl": JsonLines(),
     "parallel": Parallel(),
+    "passages": Passages(),
     "tsv": TabSeparated(),
+    "xml": NestedTags(),
 }
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import fingerprint
-from pairloom.components.pairs.formats.options import Option
+from pairloom.components.pairs.formats.fields import require_fields
+from pairloom.components.pairs.formats.options import Option, option_values
 from pairloom.components.pairs.formats.single import SingleFile, long_line, numbered_lines
 from pairloom.components.pairs.lines import LongLine, read_lines
 from pairloom.components.pairs.rows import Chunk, Rejection, Row, shown
@@ -31,14 +32,11 @@ STRESS = re.compile(rb"(?<=[A-Z])[012](?= |$)")
 class CmuDictionary(SingleFile):
     """One pronunciation a line. The first field is the word, the second the phonemes."""
 
+    needs_files = False
     options: Mapping[str, Option] = {"stress": Option(False), "limit": Option(0, at_least=0)}
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
-        if len(settings.fields) != 2:
-            raise DataError(
-                "The format `cmudict` has two fields, the word and its phonemes. "
-                f"Received: fields={list(settings.fields)}."
-            )
+        require_fields("cmudict", settings, "the word", "its phonemes")
         if source is not None:
             return super().groups(source, named, settings)
         try:
@@ -52,9 +50,8 @@ class CmuDictionary(SingleFile):
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file = chunk.files[0]
-        stress, limit = (
-            settings.options.get(name, self.options[name].default) for name in ("stress", "limit")
-        )
+        options = option_values(self.options, settings.options)
+        stress, limit = options["stress"], options["limit"]
         largest = None
         if limit:
             largest = _largest_kept(file, limit, settings.line_limit, fingerprint(file))

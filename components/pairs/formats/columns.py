@@ -20,28 +20,40 @@ class Table:
     Attributes:
         positions: Of each field's column, in the order of the fields.
         width: How many columns a row must have.
+        fold: Position of the column that decides the split, if one does.
     """
 
     positions: tuple[int, ...]
     width: int
+    fold: int | None = None
 
     @classmethod
-    def of(cls, file: str, first_rows: Sequence[Sequence[str]], settings: PairSettings) -> "Table":
+    def of(
+        cls,
+        file: str,
+        first_rows: Sequence[Sequence[str]],
+        settings: PairSettings,
+        split: str = "train",
+    ) -> "Table":
         """Looks at the first rows of a file, its header included.
 
         Without `columns`, the header's names are used where they are the fields' names, and else
         the order of the fields. The width is the header's; without a header that of the fields, or,
-        where `columns` picks some of a wide table, what most of the first rows have.
+        where `columns` or `fold` picks some of a wide table, what most of the first rows have.
         """
         header = list(first_rows[0]) if settings.header and first_rows else None
         columns: Sequence[int | str] = settings.columns or range(len(settings.fields))
         if header and settings.columns is None and set(settings.fields) <= set(header):
             columns = settings.fields
         positions = tuple(_position(file, column, header) for column in columns)
-        needed = max(positions) + 1
+        fold = None
+        # Files that are eval or test as a whole need no such column.
+        if settings.fold is not None and split == "train":
+            fold = _position(file, settings.fold.by, header, "data.fold.by")
+        needed = max(*positions, -1 if fold is None else fold) + 1
         if header is not None:
             width = len(header)
-        elif settings.columns is None:
+        elif settings.columns is None and fold is None:
             width = len(settings.fields)
         else:
             widths = Counter(len(row) for row in first_rows)
@@ -51,21 +63,23 @@ class Table:
                 f"`{file}` must have at least {needed} columns, one for each of the fields "
                 f"{list(settings.fields)}. Its header has {width}: {header}."
             )
-        return cls(positions, width)
+        return cls(positions, width, fold)
 
     def wrong_width(self, received: int) -> str:
         """The reason for the rejection of a row."""
         return f"expected {self.width} columns, received {received}"
 
 
-def _position(file: str, column: int | str, header: list[str] | None) -> int:
+def _position(
+    file: str, column: int | str, header: list[str] | None, named: str = "data.columns"
+) -> int:
     if isinstance(column, int):
         if column < 0:
-            raise DataError(f"`data.columns` must count from 0. Received: {column}.")
+            raise DataError(f"`{named}` must count from 0. Received: {column}.")
         return column
     if header is None:
         raise DataError(
-            f"`data.columns` can name columns only with `data.header: true`. Received: {column!r}."
+            f"`{named}` can name columns only with `data.header: true`. Received: {column!r}."
         )
     if column not in header:
         raise DataError(f"`{file}` has no column {column!r}. Its header has {header}.")

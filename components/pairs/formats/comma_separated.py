@@ -22,13 +22,15 @@ class CommaSeparated(SingleFile):
     """One row a record, `source,target`."""
 
     splittable = False
+    folds = True
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file = chunk.files[0]
         limit = settings.line_limit
         first = islice(read_records(numbered_lines(chunk, settings), limit), SAMPLE)
         first_rows = [cells for _, cells, _ in first if isinstance(cells, list)]
-        table = Table.of(file, first_rows, settings)
+        table = Table.of(file, first_rows, settings, chunk.split)
+        fold = settings.fold
         records = read_records(numbered_lines(chunk, settings), limit, table)
         for number, cells, raw in records:
             if number == 1 and settings.header:
@@ -36,8 +38,11 @@ class CommaSeparated(SingleFile):
             if isinstance(cells, str):
                 yield Rejection(file, number, cells, shown(raw))
             else:
-                values = [cells[i].encode(errors="surrogateescape") for i in table.positions]
-                yield Row(file, number, tuple(values))
+                values = tuple([cells[i].encode(errors="surrogateescape") for i in table.positions])
+                if fold is None or table.fold is None:
+                    yield Row(file, number, values)
+                else:
+                    yield Row(file, number, values, split=fold.split_of(cells[table.fold]))
 
 
 class _OpenQuote(Exception):

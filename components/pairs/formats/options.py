@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from pairloom.components.pairs.errors import DataError
 
-__all__ = ["Option", "WrongOption", "require_options", "wrong_options"]
+__all__ = ["Option", "WrongOption", "option_values", "require_options", "wrong_options"]
 
-_WORDS = {bool: "true or false", int: "a whole number"}
+_WORDS = {bool: "true or false", int: "a whole number", str: "a text"}
 
 
 @dataclass(frozen=True)
@@ -17,24 +17,32 @@ class Option:
 
     Attributes:
         default: What counts where the key is not given; its type is the option's.
-        at_least: The smallest number allowed, if there is one.
+        at_least: The smallest number allowed; for texts 1: not an empty one.
+        at_most: The largest number allowed.
     """
 
-    default: bool | int
+    default: bool | int | str
     at_least: int | None = None
+    at_most: int | None = None
 
     @property
     def expected(self) -> str:
         """What the option takes, in a user's words."""
         words = _WORDS[type(self.default)]
-        return words if self.at_least is None else f"{words} of at least {self.at_least}"
+        if self.at_least is not None:
+            at_least = f" of at least {self.at_least}"
+            words += " that is not empty" if isinstance(self.default, str) else at_least
+        return words if self.at_most is None else f"{words}, at most {self.at_most}"
 
     def takes(self, value: Any) -> bool:
         """Whether the option can have this value."""
         # Not isinstance: True is an int.
         if type(value) is not type(self.default):
             return False
-        return self.at_least is None or value >= self.at_least
+        size = len(value) if isinstance(value, str) else value
+        return (self.at_least is None or size >= self.at_least) and (
+            self.at_most is None or size <= self.at_most
+        )
 
 
 class WrongOption(NamedTuple):
@@ -59,6 +67,11 @@ def wrong_options(
         else:
             expected = f"nothing: {format_name} has no options"
             yield WrongOption(name, expected, f"the unknown option `{name}`")
+
+
+def option_values(known: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a format: those given, and the defaults of the others."""
+    return {**{name: option.default for name, option in known.items()}, **given}
 
 
 def require_options(

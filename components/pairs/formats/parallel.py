@@ -32,6 +32,8 @@ class Parallel:
     """One file a field."""
 
     splittable = True
+    needs_files = True
+    folds = False
     options: Mapping[str, Option] = {}
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
@@ -64,7 +66,7 @@ class Parallel:
             if long is not None:
                 yield long_line(chunk.files[long], number, values[long])  # type: ignore[arg-type]
             else:
-                yield Row(file, number, values)  # type: ignore[arg-type]
+                yield Row(file, number, values)
             number += 1
         if values != (None,) * len(sides):
             rests = [

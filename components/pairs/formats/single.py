@@ -28,6 +28,8 @@ class SingleFile:
     """A format whose rows each stand in one file."""
 
     splittable = True
+    needs_files = True
+    folds = False
     options: Mapping[str, Option] = {}
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:

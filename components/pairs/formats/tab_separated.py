@@ -15,11 +15,14 @@ __all__ = ["TabSeparated"]
 class TabSeparated(SingleFile):
     """One row a line, `source<TAB>target`."""
 
+    folds = True
+
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file = chunk.files[0]
         start = islice(read_lines(file, settings.line_limit), SAMPLE)
         first_rows = [line.decode(errors="replace").split("\t") for line in start]
-        table = Table.of(file, first_rows, settings)
+        table = Table.of(file, first_rows, settings, chunk.split)
+        fold = settings.fold
         for number, line in numbered_lines(chunk, settings):
             if number == 1 and settings.header:
                 continue
@@ -29,5 +32,9 @@ class TabSeparated(SingleFile):
             cells = line.split(b"\t")
             if len(cells) != table.width:
                 yield Rejection(file, number, table.wrong_width(len(cells)), shown(line))
+                continue
+            values = tuple([cells[i] for i in table.positions])
+            if fold is None or table.fold is None:
+                yield Row(file, number, values)
             else:
-                yield Row(file, number, tuple([cells[i] for i in table.positions]))
+                yield Row(file, number, values, split=fold.split_of(cells[table.fold]))

@@ -1,34 +1,35 @@
-// One input's answer: the alternatives with their scores, and where the model looked for one.
+// One input's answer: the alternatives with their scores, and what there is to see of one of them.
 
-import * as api from "../api.js";
 import { make, shownNumber } from "../dom.js";
+import { isMissing } from "./alternatives.js";
 
 const SCORE_HELP = "Log probability, divided by a length penalty: 0 is best";
 let groups = 0;
 
 /**
- * @param shown `{row, alternatives, alone}`: what was asked, what came, and whether it is all.
- * @param ask `{model, version, output, signal}`: whom to ask for the attention.
- * @param kinds `{input, output}`: modules of kinds/.
+ * @param shown `{row, given, alternatives, alone, chosen, signal}`: what was asked, as a text too,
+ *   what came, whether it is all, which one to begin with (none: the first), and what ends it.
+ * @param output `{field, kind}`: the field that is written, and the module of its kind.
+ * @param explain `(index, signal)` to the elements that tell more of an alternative.
  */
-export function makeAnswer(shown, ask, kinds) {
+export function makeAnswer(shown, output, explain) {
   if (shown.alone) {
-    const [choices, fill] = makeChoices(shown, ask, kinds);
+    const [choices, fill] = makeChoices(shown, output, explain);
     fill();
     return make("article", { class: "answer" }, ...choices);
   }
-  const best = shown.alternatives[0];
+  const [best] = shown.alternatives;
   const summary = make(
     "summary",
     {},
-    make("span", { class: "given hint", dir: "auto" }, Object.values(shown.row).map(String).join(" · ")),
-    make("span", { class: "best" }, kinds.output.makeOutput(best.value)),
+    make("span", { class: "given hint", dir: "auto" }, shown.given),
+    make("span", { class: "best" }, makeValue(best, output)),
   );
   const details = make("details", { class: "answer" }, summary);
   details.addEventListener(
     "toggle",
     () => {
-      const [choices, fill] = makeChoices(shown, ask, kinds);
+      const [choices, fill] = makeChoices(shown, output, explain);
       choices[0].querySelector(".best")?.classList.remove("best");
       details.append(...choices);
       fill();
@@ -38,50 +39,61 @@ export function makeAnswer(shown, ask, kinds) {
   return details;
 }
 
-/** The list of alternatives and the place for the attention of the chosen one. */
-function makeChoices({ row, alternatives }, ask, kinds) {
-  const group = `answer-${++groups}`;
+/** The alternatives and the place for what is told of the chosen one. */
+function makeChoices(shown, output, explain) {
   const place = make("div", { class: "explanation" });
-  const explain = explainer(row, alternatives, ask, kinds, place);
+  const tell = teller(shown, explain, place);
+  const { alternatives, chosen = 0 } = shown;
+  const element = alternatives.length > 1 ? makeList(shown, output, tell) : makeOnly(shown, output);
+  return [[element, place], () => tell(chosen)];
+}
+
+function makeList({ row, alternatives, chosen = 0 }, output, tell) {
+  const group = `answer-${++groups}`;
   const best = alternatives[0].score;
-  const items = alternatives.map(({ value, score }, index) => {
-    const radio = make("input", { type: "radio", name: group, checked: index === 0 });
-    radio.addEventListener("change", () => explain(index));
+  const items = alternatives.map((alternative, index) => {
+    const radio = make("input", { type: "radio", name: group, checked: index === chosen });
+    radio.addEventListener("change", () => tell(index));
     const bar = make("span", { class: "likelihood" });
     // JSON's null would count as 0 here, which is the best that a score can be.
-    bar.style.setProperty("--share", Math.exp((score ?? NaN) - (best ?? NaN)) || 0);
+    bar.style.setProperty("--share", Math.min(1, Math.exp((alternative.score ?? NaN) - (best ?? NaN))) || 0);
     return make(
       "label",
       { class: "alternative" },
       radio,
-      make("span", { class: index ? "other" : "best" }, kinds.output.makeOutput(value)),
-      make("span", { class: "score", title: SCORE_HELP }, bar, shownNumber(score, 3)),
+      make("span", { class: index ? "other" : "best" }, makeValue(alternative, output, row)),
+      make("span", { class: "score", title: SCORE_HELP }, bar, shownNumber(alternative.score, 3)),
     );
   });
-  const list = make(
-    "div",
-    { class: "alternatives", role: "radiogroup", "aria-label": "Answers, the best one first" },
-    ...items,
-  );
-  return [[list, place], () => explain(0)];
+  const label = "Answers, the best one first";
+  return make("div", { class: "alternatives", role: "radiogroup", "aria-label": label }, ...items);
 }
 
-/** Shows the attention of one alternative; a newer choice overtakes an older one. */
-function explainer(row, alternatives, { model, version, output, signal }, kinds, place) {
+/** An answer without others: there is nothing to choose. */
+function makeOnly({ row, alternatives: [only] }, output) {
+  const score =
+    typeof only.score === "number"
+      ? make("span", { class: "score", title: SCORE_HELP }, shownNumber(only.score, 3))
+      : null;
+  return make("div", { class: "only" }, make("div", { class: "best" }, makeValue(only, output, row)), score);
+}
+
+function makeValue(alternative, { field, kind }, row) {
+  if (isMissing(alternative)) return make("span", { class: "text empty" }, "no answer");
+  return kind.makeOutput(alternative.value, field, row && alternative.outputs, row);
+}
+
+/** Tells of one alternative; a newer choice overtakes an older one. */
+function teller({ alternatives, signal }, explain, place) {
   let latest = null;
   return async (index) => {
     latest?.abort();
     const mine = (latest = new AbortController());
     signal.addEventListener("abort", () => mine.abort());
-    // `explain` searches for itself and finds the best; `score` looks at any answer it is given.
-    const signature = index === 0 ? "explain" : "score";
-    if (!version.signatures.includes(signature)) return place.replaceChildren();
-    const inputs = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, [value]]));
-    if (index) inputs[output] = [alternatives[index].value];
+    if (isMissing(alternatives[index])) return place.replaceChildren();
     try {
-      const answer = await api.ask(model, version.asked, signature, inputs, mine.signal);
-      const first = Object.fromEntries(Object.entries(answer).map(([name, rows]) => [name, rows[0]]));
-      place.replaceChildren(kinds.input.makeAttention(first));
+      const elements = await explain(index, mine.signal);
+      if (!mine.signal.aborted) place.replaceChildren(...elements);
     } catch (error) {
       if (error.name === "AbortError") return;
       place.replaceChildren(make("p", { class: "notice", role: "alert" }, error.message));

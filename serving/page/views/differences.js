@@ -3,14 +3,15 @@
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const LONGEST_COMPARED = 600;
 
-/** Marks in both elements the words that the other has not, in the order of the text. */
+/** Marks in the texts of both elements the words that the other has not, in their order. */
 export function markDifferences(one, other) {
-  if (!one || !other) return;
-  const [left, right] = [one, other].map((element) => wordsOf(element.textContent));
+  const texts = [one, other].map((element) => element?.querySelector(".text"));
+  if (!texts.every(Boolean)) return;
+  const [left, right] = texts.map((text) => wordsOf(text.textContent));
   if (left.length > LONGEST_COMPARED || right.length > LONGEST_COMPARED) return;
   const [inLeft, inRight] = shared(left, right);
-  mark(one, left, inLeft);
-  mark(other, right, inRight);
+  mark(texts[0], left, inLeft);
+  mark(texts[1], right, inRight);
 }
 
 /** A longest common subsequence: for each word of both, whether it is part of it. */
@@ -35,8 +36,7 @@ function wordsOf(text) {
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }
 
-function mark(element, words, kept) {
-  const text = element.querySelector(".text") ?? element;
+function mark(text, words, kept) {
   text.replaceChildren(
     ...words.map((word, i) => {
       if (kept[i] || !word.trim()) return word;

@@ -1,10 +1,13 @@
-// The view of a model of ours: a control for each field that it reads, answers below.
+// The view of a model of ours that reads something: a control for each field, answers below.
 
 import * as api from "../api.js";
 import { make } from "../dom.js";
+import { askAlternatives, isMissing } from "./alternatives.js";
 import { makeAnswer } from "./answer.js";
 import { markDifferences } from "./differences.js";
-import { rowsOf } from "./rows.js";
+import { lookedAt, makeExplanation } from "./explanation.js";
+import { withNames } from "./kinds.js";
+import { columnsOf, rowOf, rowsOf } from "./rows.js";
 
 // So that the first answers to a long text do not wait for the last.
 const ROWS_AT_ONCE = 8;
@@ -12,35 +15,39 @@ const ROWS_AT_ONCE = 8;
 /**
  * Opens the view on a version.
  *
+ * @param kinds As of views/kinds.js.
  * @returns What the page works with: the form's elements, what to remember of them, the request
  *   that they make (null: nothing to ask), and `answer`, which asks a version and draws.
  */
-export async function openPair({ version, saved }) {
-  const { inputs, output } = version.description;
-  const kinds = await Promise.all(inputs.map(({ kind }) => import(`../kinds/${kind}.js`)));
-  const outputKind = await import(`../kinds/${output.kind}.js`);
-  const controls = inputs.map((field, i) => kinds[i].makeInput(field, saved[field.name] ?? ""));
+export async function openPair({ version, saved, kinds }) {
+  const description = withNames(version.description);
+  const { inputs, output } = description;
+  const controls = inputs.map((field, i) => kinds.inputs[i].makeInput(field, saved[field.name] ?? ""));
   const byName = (of) => Object.fromEntries(inputs.map(({ name }, i) => [name, of(controls[i])]));
+  const asTexts = (row) => inputs.map(({ name }, i) => asText(kinds.inputs[i], row[name])).join(" · ");
 
   return {
     elements: controls.map((control) => control.element),
     saved: () => byName((control) => control.saved()),
-    focus: () => controls[0].focus(),
+    focus: () => (controls.find((control) => !control.values().length) ?? controls[0]).focus(),
     request: () => {
       const rows = rowsOf(byName((control) => control.values()));
       return rows.length ? rows : null;
     },
     async answer(rows, model, version, show, signal) {
       const list = make("div", { class: "answers" });
+      const ask = { model, version, output: output.name, signal };
       const texts = [];
       for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
         const chunk = rows.slice(start, start + ROWS_AT_ONCE);
-        const found = await alternatives(model, version, chunk, output.name, signal);
+        const found = await askAlternatives(ask, signatureFor(kinds.output, version), chunk);
         chunk.forEach((row, i) => {
-          const shown = { row, alternatives: found[i], alone: rows.length === 1 };
-          const ask = { model, version, output: output.name, signal };
-          list.append(makeAnswer(shown, ask, { input: kinds[0], output: outputKind }));
-          texts.push(outputKind.asText(found[i][0].value));
+          const alternatives = found[i];
+          const shown = { row, given: asTexts(row), alternatives, alone: rows.length === 1, signal };
+          const explain = explainer(row, alternatives, ask, description, kinds);
+          list.append(makeAnswer(shown, { field: output, kind: kinds.output }, explain));
+          const [best] = alternatives;
+          texts.push(isMissing(best) ? "No answer." : kinds.output.asText(best.value));
         });
         if (start === 0) show(list);
       }
@@ -52,17 +59,24 @@ export async function openPair({ version, saved }) {
   };
 }
 
-/** The answers to each row, best first: `[[{value, score}, ...], ...]`. */
-async function alternatives(model, version, rows, output, signal) {
-  const several = version.signatures.includes("nbest");
-  const signature = several ? "nbest" : "serving_default";
-  const columns = Object.fromEntries(
-    Object.keys(rows[0]).map((name) => [name, rows.map((row) => row[name])]),
-  );
-  const outputs = await api.ask(model, version.asked, signature, columns, signal);
-  return rows.map((_, i) => {
-    const values = several ? outputs[output][i] : [outputs[output][i]];
-    const scores = several ? outputs.score[i] : [outputs.score?.[i]];
-    return values.map((value, k) => ({ value, score: scores[k] }));
-  });
+function asText(kind, value) {
+  return kind.asText ? kind.asText(value) : String(value);
+}
+
+function signatureFor(kind, version) {
+  return kind.asks ?? (version.signatures.includes("nbest") ? "nbest" : "serving_default");
+}
+
+/** Asks where the model looked for an alternative. */
+function explainer(row, alternatives, { model, version, output }, description, kinds) {
+  return async (index, signal) => {
+    // `explain` searches for itself and finds the best; `score` looks at any answer it is given.
+    const signature = index === 0 ? "explain" : "score";
+    if (!lookedAt(description).length || !version.signatures.includes(signature)) return [];
+    const inputs = columnsOf([row]);
+    // What is written may be read as well; then the two are told apart by name.
+    if (index) inputs[output in row ? `${output}_given` : output] = [alternatives[index].value];
+    const answer = await api.ask(model, version.asked, signature, inputs, signal);
+    return makeExplanation(description, kinds, rowOf(answer, 0));
+  };
 }

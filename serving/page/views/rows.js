@@ -1,4 +1,4 @@
-// Columns of values as rows to ask.
+// Columns of values as rows to ask, and what was answered as rows again.
 
 /**
  * `{source: ["a", "b"], question: ["who?"]}` to one row for each value of the longest column; a
@@ -14,4 +14,16 @@ export function rowsOf(columns) {
       Object.entries(columns).map(([name, values]) => [name, values.length > 1 ? values[i] : values[0]]),
     ),
   );
+}
+
+/** `[{source: "a"}, {source: "b"}]` to `{source: ["a", "b"]}`. */
+export function columnsOf(rows) {
+  return Object.fromEntries(
+    Object.keys(rows[0]).map((name) => [name, rows.map((row) => row[name])]),
+  );
+}
+
+/** The outputs of one row. */
+export function rowOf(outputs, index) {
+  return Object.fromEntries(Object.entries(outputs).map(([name, rows]) => [name, rows[index]]));
 }

@@ -1,6 +1,6 @@
 """Runs TFX's own Evaluator in a pipeline of imported examples and an imported model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,14 @@ def run_evaluator() -> Callable[..., Evaluated]:
     from pairloom.components.evaluator import EXTRACTORS
     from pairloom.components.evaluator.eval_config import build_eval_config
 
-    def run(root: Path, examples: Path, model: Path, evaluation: dict, **settings) -> Evaluated:
+    def run(
+        root: Path,
+        examples: Path,
+        model: Path,
+        evaluation: dict,
+        beam_arguments: Sequence[str] = (),
+        **settings,
+    ) -> Evaluated:
         importers = {
             "examples": Importer(
                 str(examples), standard_artifacts.Examples, properties={"split_names": '["test"]'}
@@ -62,6 +69,7 @@ def run_evaluator() -> Callable[..., Evaluated]:
                     str(root / "metadata.sqlite")
                 ),
                 enable_cache=False,
+                beam_pipeline_args=list(beam_arguments),
             )
         )
         outputs = root / "tfx" / "Evaluator"

@@ -70,3 +70,13 @@ def test_numbers_are_written_so_that_they_differ():
     assert distinct(1.0, 2.0) == ("1.0", "2.0")
     assert distinct(1.001, 1.002) == ("1.001", "1.002")
     assert distinct(1.0, 1.0) == ("1.0", "1.0")
+    assert distinct(float("nan"), 0.0) == ("nan", "0.0")
+
+
+def test_numbers_that_are_no_percentages_show_what_they_are():
+    assert distinct(0.0123, 0.05) == ("0.012", "0.050")
+    assert distinct(0.00012, 0.00012) == ("0.00012", "0.00012")
+    assert distinct(2.5e-11, 1.0) == ("2.5e-11", "1")
+    assert distinct(1234.56, 1e9) == ("1234.6", "1000000000.0")
+    assert distinct(1e300, 2.0) == ("1e+300", "2")
+    assert distinct(float("inf"), 7.0) == ("inf", "7.0")

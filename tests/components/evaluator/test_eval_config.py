@@ -16,7 +16,7 @@ EVALUATION = {
 def build():
     from pairloom.components.evaluator.eval_config import build_eval_config
 
-    return lambda **changes: build_eval_config({**EVALUATION, **changes}, "target")
+    return lambda **changes: build_eval_config({**EVALUATION, **changes}, "target", ["source"])
 
 
 def condition(config, name):
@@ -100,6 +100,22 @@ def test_the_limit_of_examples_is_found_again(build):
     assert example_limit(build(examples=500)) == 500
     assert example_limit(build()) == 0
     assert example_limit(type(build())()) == 0
+
+
+def test_the_inputs_to_group_by_are_found_again(build):
+    from pairloom.components.evaluator.eval_config import build_eval_config, group_features
+
+    assert group_features(build(references=True)) == ["source"]
+    assert group_features(build(references=False)) == group_features(build()) == []
+    # A language model has no inputs: every example is its own.
+    assert group_features(build_eval_config({**EVALUATION, "references": True}, "target")) == []
+
+
+def test_likelihood_is_of_one_reference(build):
+    metrics = {"bleu": "bleu", "wer": "token_error_rate", "ppl": "perplexity"}
+    with pytest.raises(ValueError, match=r"references=true, 'ppl' \(perplexity\)"):
+        build(metrics=metrics, references=True)
+    assert build(metrics=metrics)
 
 
 def test_only_metrics_are_required():

@@ -1,11 +1,12 @@
-import numpy as np
+import functools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairloom.components.metrics import corpus_score, get_metric
 
-IDS = ["token_error_rate", "sequence_error_rate", "exact_match"]
+IDS = ["token_error_rate", "character_error_rate", "sequence_error_rate", "exact_match"]
 SENTENCE = st.lists(st.sampled_from(["K", "AE", "T", "水"]), max_size=6).map(" ".join)
 
 
@@ -35,7 +36,8 @@ def test_whole_answers_are_right_or_wrong():
 @settings(deadline=None)
 def test_an_answer_is_wrong_exactly_where_it_has_token_errors(pairs):
     answers, references = zip(*pairs)
-    wrong = sum(get_metric("token_error_rate").counts(*pair)[0] > 0 for pair in pairs)
+    errors = get_metric("token_error_rate")
+    wrong = sum(errors.counts(answer, [reference])[0] > 0 for answer, reference in pairs)
     expected = pytest.approx(100 * wrong / len(pairs))
     assert corpus_score("sequence_error_rate", answers, references) == expected
     assert 100 - corpus_score("exact_match", answers, references) == expected
@@ -54,9 +56,41 @@ def test_spacing_is_no_error(metric_id):
 def test_a_rate_does_not_depend_on_how_sentences_are_split(metric_id, workers, pairs, data):
     metric = get_metric(metric_id)
     shares = [metric.zero() for _ in range(workers)]
-    for pair in pairs:
-        shares[data.draw(st.integers(0, workers - 1))] += metric.counts(*pair)
-    assert metric.score(np.sum(shares, axis=0)) == corpus_score(metric_id, *zip(*pairs))
+    for answer, reference in pairs:
+        worker = data.draw(st.integers(0, workers - 1))
+        shares[worker] = metric.add(shares[worker], metric.counts(answer, [reference]))
+    total = functools.reduce(metric.add, shares, metric.zero())
+    assert metric.score(total) == corpus_score(metric_id, *zip(*pairs))
+
+
+def test_character_error_rate_is_edits_per_reference_character():
+    # kitten to sitting: 3 edits of 7 characters; the space counts as one.
+    rate = corpus_score("character_error_rate", ["kitten", "ab"], ["sitting", "a b"])
+    assert rate == 100 * (3 + 1) / (7 + 3)
+    assert corpus_score("character_error_rate", ["हाथी"], ["हाथि"]) == 100 / 4
+
+
+def test_the_reference_that_needs_the_fewest_edits_counts():
+    references = ["a b c d", "a x y", "q"]
+    assert get_metric("token_error_rate").counts("a b", references).tolist() == [2, 4]
+    assert get_metric("token_error_rate").counts("a x", references).tolist() == [1, 3]
+    assert get_metric("token_error_rate").counts("z", references).tolist() == [1, 1]
+
+
+@given(SENTENCE, st.lists(SENTENCE, min_size=2, max_size=5))
+@settings(deadline=None)
+def test_the_order_of_references_does_not_matter(answer, references):
+    for metric_id in IDS:
+        metric = get_metric(metric_id)
+        forth, back = metric.counts(answer, references), metric.counts(answer, references[::-1])
+        assert forth.tolist() == back.tolist()
+
+
+def test_any_reference_makes_an_answer_right():
+    answers, references = ["grey", "color"], [["gray", "grey"], ["red", "blue"]]
+    assert corpus_score("exact_match", answers, references) == 50
+    assert corpus_score("sequence_error_rate", answers, references) == 50
+    assert corpus_score("accuracy", answers, references) == 50
 
 
 def test_empty_references():

@@ -3,20 +3,42 @@ import sys
 
 import pytest
 
-from pairloom.components.metrics import corpus_score, get_metric, metric_ids
+from pairloom.components.metrics import corpus_score, get_metric, metric_ids, metric_takes
 
-HIGHER_IS_BETTER = {
+TEXTS = {
     "bleu": True,
+    "bleu_1": True,
+    "bleu_2": True,
+    "bleu_3": True,
     "chrf": True,
     "ter": False,
+    "rouge_1": True,
+    "rouge_2": True,
+    "rouge_l": True,
     "token_error_rate": False,
+    "character_error_rate": False,
     "sequence_error_rate": False,
     "exact_match": True,
+    "distinct_1": True,
+    "distinct_2": True,
 }
+LABELS = {"accuracy": True, "macro_f1": True}
+LIKELIHOODS = {"perplexity": False, "bits_per_character": False, "next_token_accuracy": True}
+HIGHER_IS_BETTER = {**TEXTS, **LABELS, "mse": False, **LIKELIHOODS}
+COMPARED = [id for id in [*TEXTS, *LABELS] if not id.startswith("distinct")]
 
 
 def test_the_ids_are_those_of_the_recipe():
     assert set(metric_ids()) == set(HIGHER_IS_BETTER)
+
+
+@pytest.mark.parametrize(
+    ("takes", "ids"),
+    [("text", TEXTS), ("label", LABELS), ("numbers", ["mse"]), ("likelihood", LIKELIHOODS)],
+)
+def test_a_metric_says_what_it_takes(takes, ids):
+    assert [id for id in metric_ids() if metric_takes(id) == takes] == list(ids)
+    assert {get_metric(id).takes for id in ids} == {takes}
 
 
 @pytest.mark.parametrize("metric_id", metric_ids())
@@ -27,13 +49,20 @@ def test_a_metric_knows_its_id_and_direction(metric_id):
     assert metric.signature()
 
 
-@pytest.mark.parametrize("metric_id", metric_ids())
+@pytest.mark.parametrize("metric_id", COMPARED)
 def test_better_answers_score_in_the_stated_direction(metric_id):
     references = ["the cat sat on the mat", "a dog ran home at night"]
     perfect = corpus_score(metric_id, references, references)
     worse = corpus_score(metric_id, ["the cat sat on a hat", "dogs"], references)
     assert (perfect > worse) == HIGHER_IS_BETTER[metric_id]
     assert perfect == pytest.approx(100 if HIGHER_IS_BETTER[metric_id] else 0)
+
+
+@pytest.mark.parametrize("metric_id", metric_ids())
+@pytest.mark.parametrize("references", ["a text", b"bytes", [], ()])
+def test_references_are_a_sequence_of_at_least_one(metric_id, references):
+    with pytest.raises(ValueError, match="sequence of at least one right answer. Received: "):
+        get_metric(metric_id).counts("a", references)
 
 
 @pytest.mark.parametrize("metric_id", metric_ids())
@@ -44,6 +73,8 @@ def test_an_empty_corpus_scores_zero(metric_id):
 def test_an_unknown_id_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match=r"one of bleu, .*'token_eror_rate'.*'token_error_rate'\?"):
         get_metric("token_eror_rate")
+    with pytest.raises(ValueError, match=r"Received: 'mze'. Did you mean 'mse'\?"):
+        metric_takes("mze")
 
 
 def test_answers_and_references_must_be_as_many():
@@ -53,8 +84,9 @@ def test_answers_and_references_must_be_as_many():
 
 def test_scoring_needs_neither_tensorflow_nor_tfma():
     code = (
-        "import sys; from pairloom.components.metrics import metric_ids; metric_ids();"
-        "assert 'sacrebleu' not in sys.modules;"
+        "import sys; from pairloom.components.metrics import metric_ids, metric_takes;"
+        "[metric_takes(id) for id in metric_ids()];"
+        "assert not {'sacrebleu', 'numpy'} & set(sys.modules);"
         "from pairloom.components.metrics import corpus_score; corpus_score('bleu', ['a'], ['a']);"
         "assert not {'tensorflow', 'tensorflow_model_analysis', 'apache_beam'} & set(sys.modules)"
     )

@@ -6,9 +6,17 @@ import pickle
 import numpy as np
 import pytest
 
-from pairloom.components.metrics import corpus_score, metric_ids
+from pairloom.components.metrics import corpus_score, get_metric, metric_ids, metric_takes
+from pairloom.components.metrics.likelihood import Likelihood
 
-PAIRS = [("das ist ein Haus", "das ist mein Haus"), ("", "leer"), ("слон 水", "слон 水")]
+TEXTS = ["das ist mein Haus", "leer", "слон 水"]
+ANSWERS = {
+    "text": ["das ist ein Haus", "", "слон 水"],
+    "label": ["das ist mein Haus", "voll", "слон 水"],
+    "numbers": [np.array([0.5, 1.0]), np.array([2.0, 2.0]), np.array([-1.0, 0.0])],
+    "likelihood": [Likelihood(-3.0, 5.0, 2.0), Likelihood(-1.5, 2.0, 1.0), Likelihood(-4, 3, 3)],
+}
+NUMBERS = [np.array([0.0, 1.0]), np.array([2.0, 0.0]), np.array([-1.0, 0.5])]
 
 
 @pytest.fixture(scope="module")
@@ -17,30 +25,76 @@ def tfma_metric():
     return importlib.import_module("pairloom.components.metrics.tfma_metric")
 
 
-def extracts(answer: str, label: str) -> dict:
-    """One example as TFMA's extractors give it: bytes in arrays."""
-    return {
-        "labels": np.array([label.encode()], object),
-        "predictions": np.array([answer.encode()], object),
-        "example_weights": None,
-    }
+def extracts(answer, label) -> dict:
+    """One example as TFMA's extractors give it: bytes or floats in arrays."""
+    if isinstance(label, str):
+        label = np.array([label.encode()], object)
+    if isinstance(answer, str):
+        answer = np.array([answer.encode()], object)
+    if isinstance(answer, Likelihood):
+        numbers = {name: np.array([value]) for name, value in answer._asdict().items()}
+        answer = {"": np.array([b"answered"], object), **numbers}
+    return {"labels": label, "predictions": answer, "example_weights": None}
+
+
+def counted(tfma_metric, metric_id, example, **settings):
+    [computation] = tfma_metric.CorpusMetric(metric_id).computations(**settings)
+    [counts] = computation.preprocessors[0].process(example)
+    return counts
 
 
 @pytest.mark.parametrize("metric_id", metric_ids())
 def test_counted_in_parts_and_merged_it_is_the_corpus_score(tfma_metric, metric_id):
+    answers = ANSWERS[metric_takes(metric_id)]
+    references = NUMBERS if metric_takes(metric_id) == "numbers" else TEXTS
     [computation] = tfma_metric.CorpusMetric(metric_id, name="shown").computations()
     # Beam sends both to its workers.
     [counter], summer = pickle.loads(
         pickle.dumps((computation.preprocessors, computation.combiner))
     )
     parts = []
-    for pair in PAIRS:
+    for pair in zip(answers, references):
         [counts] = counter.process(extracts(*pair))
         parts.append(summer.add_input(summer.create_accumulator(), counts))
+    before = pickle.dumps(parts)
     [(key, value)] = summer.extract_output(summer.merge_accumulators(parts)).items()
     assert key.name == "shown"
     assert isinstance(value, float)
-    assert value == pytest.approx(corpus_score(metric_id, *zip(*PAIRS)), abs=1e-9)
+    assert value == pytest.approx(corpus_score(metric_id, answers, references), abs=1e-9)
+    assert pickle.dumps(parts) == before
+
+
+def test_an_example_may_have_several_references(tfma_metric):
+    label = np.array([b"a b", b"c d", b"e"], object)
+    counts = counted(tfma_metric, "bleu", extracts("c x", label))
+    assert counts.tolist() == get_metric("bleu").counts("c x", ["a b", "c d", "e"]).tolist()
+    label = np.array([0.0, 0.0, 1.0, 2.0], np.float32)
+    counts = counted(tfma_metric, "mse", extracts(np.array([1.0, 1.0], np.float32), label))
+    assert counts.tolist() == [1, 2]
+
+
+def test_each_model_gets_its_own_outputs(tfma_metric):
+    from pairloom.components.evaluator.eval_config import build_eval_config
+
+    config = build_eval_config({"metrics": ["exact_match", "perplexity"]}, "answer")
+    wrong, right = np.array([b"x"], object), np.array([b"a"], object)
+    numbers = {name: np.array([2.0]) for name in Likelihood._fields}
+    example = {
+        "labels": {"candidate": right, "baseline": right},
+        # TFMA takes a single output out of its dict: an older model has but the answer.
+        "predictions": {"candidate": {"answer": right, **numbers}, "baseline": wrong},
+    }
+    settings = {"eval_config": config, "model_names": ["candidate", "baseline"]}
+    found = {}
+    for metric_id in ("exact_match", "perplexity"):
+        for computation in tfma_metric.CorpusMetric(metric_id).computations(**settings):
+            [counts] = computation.preprocessors[0].process(example)
+            found[metric_id, computation.keys[0].model_name] = counts.tolist()
+    assert found["exact_match", "candidate"] == [1, 1]
+    assert found["exact_match", "baseline"] == [0, 1]
+    assert found["perplexity", "candidate"] == [2, 2]
+    # The model in production need not know what its successor's recipe asks for.
+    assert np.isnan(found["perplexity", "baseline"]).all()
 
 
 def test_every_model_has_its_own_key(tfma_metric):
@@ -61,19 +115,10 @@ def test_a_metric_is_made_again_from_its_config(tfma_metric):
     assert metric.get_config() == {"metric": "token_error_rate", "name": "per"}
     again = tfma_metric.CorpusMetric.from_config(metric.get_config())
     assert again.name == "per"
-    count = tfma_metric.EvaluatedExamples.from_config({"at_most": 5, "name": "example_count"})
-    assert count.get_config() == {"name": "example_count", "at_most": 5}
+    settings = {"name": "example_count", "at_most": 5, "group_by": ["photo"]}
+    assert tfma_metric.EvaluatedExamples.from_config(settings).get_config() == settings
 
 
 def test_bytes_that_are_not_utf8_are_scored_as_wrong_characters(tfma_metric):
-    [computation] = tfma_metric.CorpusMetric("exact_match").computations()
     bad = {**extracts("", "b"), "predictions": np.array([b"\xff"], object)}
-    [counts] = computation.preprocessors[0].process(bad)
-    assert counts.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("answers", [np.array([0.5]), np.array([b"a", b"b"], object)])
-def test_answers_that_are_not_one_text_are_an_error(tfma_metric, answers):
-    [computation] = tfma_metric.CorpusMetric("bleu").computations()
-    with pytest.raises(ValueError, match=r"`evaluate` signature must return strings of shape"):
-        list(computation.preprocessors[0].process({**extracts("", "b"), "predictions": answers}))
+    assert counted(tfma_metric, "exact_match", bad).tolist() == [0, 1]

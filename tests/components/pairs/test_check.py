@@ -110,6 +110,30 @@ def test_a_look_at_the_first_rows_judges_no_splits(write, check):
     assert not summary.complete
 
 
+def test_a_fold_that_no_row_has_is_named(write, check):
+    write("a.tsv", "".join(f"word {i}\twort {i}\t{i % 5}\n" for i in range(50)))
+    data = {"train": "a.tsv", "fold": {"by": 2, "test": [0], "eval": [7, 8]}, "split": None}
+    with pytest.raises(DataError, match=r"`data.fold.eval` gave no pair .*has a `2` of 7 or 8\."):
+        check(**data)
+    data["fold"] = {"by": 2, "test": [0], "eval": [1, 2, 3, 4]}
+    with pytest.raises(DataError, match="`data.train` gave no pair"):
+        check(**data)
+
+
+def test_rows_that_are_left_out_are_neither_good_nor_rejected(write, check):
+    write("a.tsv", GOOD), write("b.tsv", "word 1\tx\nword 2\tx\n")
+    summary = check(train="a.tsv", test="b.tsv", disjoint=True)
+    assert (summary.good, summary.rejected, summary.left_out) == (200, 0, 2)
+    assert PairsSummary.from_json(summary.to_json()) == summary
+    assert merge_summaries([summary, summary]).left_out == 4
+
+
+def test_nothing_left_to_train_on_says_what_left_it_out(write, check):
+    write("a.tsv", GOOD)
+    with pytest.raises(DataError, match="train 0.*left out by `data.disjoint`: 200"):
+        check(train="a.tsv", eval="a.tsv", test="a.tsv", disjoint=True)
+
+
 def test_a_summary_comes_back_from_json(write, check, tmp_path):
     write("a.tsv", GOOD + "bäd\n")
     summary = check(train="a.tsv")

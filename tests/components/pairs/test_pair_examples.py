@@ -20,14 +20,14 @@ GOOD = "".join(f"word {i}\twort {i}\n" for i in range(100))
 def run(tmp_path):
     """Runs a pipeline of PairExamples alone, on `a.tsv`; each time in the same root."""
 
-    def run(**data):
+    def run(fields=FIELDS, output="target", inputs="", **data):
         data = {
             "format": "tsv",
             "train": str(tmp_path / "a.tsv"),
             "split": {"eval": 0.1, "test": 0.1},
             **data,
         }
-        component = PairExamples(data=json.dumps(data), fields=FIELDS, output="target")
+        component = PairExamples(json.dumps(data), fields, output, inputs)
         connection = metadata.sqlite_metadata_connection_config(str(tmp_path / "mlmd.sqlite"))
         local_dag_runner.LocalDagRunner().run(
             pipeline.Pipeline(
@@ -91,7 +91,8 @@ def test_the_artifact_tells_the_counts(write, run, tmp_path):
         if name.endswith(("_pairs", "_rows"))
     }
     summary = read_summary(examples.uri)
-    assert counts == {**{f"{k}_pairs": v for k, v in summary.splits.items()}, "rejected_rows": 1}
+    pairs = {f"{split}_pairs": count for split, count in summary.splits.items()}
+    assert counts == {**pairs, "rejected_rows": 1, "left_out_rows": 0}
     assert summary.good == 100
 
 
@@ -110,7 +111,7 @@ def test_rejected_rows_stay_when_a_run_fails(write, run, states, tmp_path):
     ("data", "message"),
     [
         ({"train": "/nowhere/a.tsv"}, "no folder `/nowhere`"),
-        ({"format": "xml"}, "`data.format` must be one of"),
+        ({"format": "xls"}, "`data.format` must be one of"),
     ],
 )
 def test_a_users_mistake_fails_the_run_and_can_be_mended(write, run, states, data, message):
@@ -127,3 +128,21 @@ def test_parallel_files_of_different_lengths_fail_the_run(write, run, tmp_path):
     files = {"source": str(tmp_path / "a.en"), "target": str(tmp_path / "a.de")}
     with pytest.raises(DataError, match="a.en` has 5 lines, .*a.de` has 4 lines"):
         run(format="parallel", train=files)
+
+
+def test_a_field_alone_is_read_and_generated_rows_are_cached(run, states, tmp_path):
+    fields = json.dumps({"text": {"kind": "text"}})
+    data = {"format": "xml", "train": None, "options": {"count": 60, "seed": 2}}
+    for _ in range(2):
+        run(fields, "text", "[]", **data)
+    assert states() == ["COMPLETE", "CACHED"]
+    run(fields, "text", "[]", **{**data, "options": {"count": 60, "seed": 3}})
+    assert states()[-1] == "COMPLETE"
+
+
+def test_rows_that_are_left_out_are_counted_and_not_written(write, run, tmp_path):
+    write("a.tsv", GOOD), write("b.tsv", "word 3\tdrei\nword 4\tvier\n")
+    run(test=str(tmp_path / "b.tsv"), split={"eval": 0.1}, disjoint=True)
+    (folder,) = (tmp_path / "root/PairExamples/examples").iterdir()
+    summary = read_summary(str(folder))
+    assert (summary.left_out, summary.rejected, summary.good) == (2, 0, 100)

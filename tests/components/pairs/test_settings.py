@@ -42,6 +42,54 @@ def test_pairs_are_kept_together_by_the_first_input():
     assert named.split_by == 1
 
 
+def test_inputs_may_be_some_of_the_fields_or_none():
+    fields = {**FIELDS, "note": {}}
+    for inputs, expected in (
+        (["note"], 2),
+        ('["note"]', 2),
+        ([], 1),
+        ("[]", 1),
+        (None, 0),
+        ("", 0),
+    ):
+        assert PairSettings.from_sections(DATA, fields, "target", inputs).split_by == expected
+    with pytest.raises(DataError, match=r"`inputs` must name fields, .*Received: 'photo'"):
+        PairSettings.from_sections(DATA, fields, "target", ["source", "photo"])
+
+
+@pytest.mark.parametrize("inputs", [None, [], ["text"]])
+def test_one_field_will_do(inputs):
+    settings = PairSettings.from_sections(DATA, {"text": {}}, "text", inputs)
+    assert (settings.fields, settings.split_by) == (("text",), 0)
+
+
+def test_a_field_keeps_its_options_beside_the_defaults_of_its_kind():
+    fields = {"source": {"kind": "numbers", "width": 3}, "target": {}}
+    settings = PairSettings.from_sections(DATA, fields, "target")
+    assert [kind.name for kind in settings.kinds] == ["numbers", "text"]
+    assert settings.field_options[0] == {"kind": "numbers", "width": 3, "standardize": False}
+    assert settings.field_options[1]["kind"] == "text"
+
+
+def test_rows_are_neither_joined_nor_left_out_unless_asked():
+    settings = PairSettings.from_sections(DATA, FIELDS, "target")
+    assert (settings.joined, settings.disjoint, settings.fold) == (1, False, None)
+
+
+def test_a_fold_stands_for_shares():
+    data = {**DATA, "split": None, "fold": {"by": "part", "test": [0, 1], "eval": "x"}}
+    settings = PairSettings.from_sections(data, FIELDS, "target")
+    assert settings.shares == {}
+    assert settings.fold.values == {"eval": ("x",), "test": ("0", "1")}
+
+
+def test_what_a_fold_does_not_decide_needs_a_share():
+    data = {**DATA, "fold": {"by": "part", "test": 0}}
+    assert PairSettings.from_sections(data, FIELDS, "target").shares == {"eval": 0.1}
+    with pytest.raises(DataError, match="`eval` needs files"):
+        PairSettings.from_sections({**data, "split": {}}, FIELDS, "target")
+
+
 def test_a_split_with_files_needs_no_share():
     settings = PairSettings.from_sections(
         {**DATA, "eval": "b", "split": {"test": 0.2}}, FIELDS, "target"
@@ -59,6 +107,17 @@ def test_a_split_with_files_needs_no_share():
         ({"split_by": "sauce"}, r"`data.split_by` must name a field.*'sauce'"),
         ({"columns": {"source": 0}}, "`data.columns` must name a column for each field"),
         ({"columns": {"source": 0, "targt": 1}}, "`data.columns` must name a column"),
+        ({"joined": 0}, "`data.joined` must be a whole number of at least 1. Received: 0"),
+        ({"joined": True}, "`data.joined` must be a whole number"),
+        ({"fold": {"by": "f", "tset": [0]}}, r"`data.fold` must look like \{by: .*'tset'"),
+        ({"fold": ["f"]}, "`data.fold` must look like"),
+        ({"fold": {"test": [0]}}, "`data.fold.by` must name a column or a key. Received: None"),
+        ({"fold": {"by": True, "test": [0]}}, "`data.fold.by` must name a column"),
+        ({"fold": {"by": "f"}}, "`data.fold` must give values of `f`"),
+        ({"fold": {"by": "f", "test": [], "eval": None}}, "must give values of `f`"),
+        ({"fold": {"by": "f", "test": {"a": 1}}}, "`data.fold.test` must be a list of values"),
+        ({"fold": {"by": "f", "test": [1, 2], "eval": ["2"]}}, r"takes \['2'\] to `eval` and to"),
+        ({"fold": {"by": "f", "test": 1}, "test": "b"}, "`data.fold.test` and `data.test` exclude"),
     ],
 )
 def test_an_impossible_setting_is_one_clear_error(change, message):

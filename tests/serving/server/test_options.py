@@ -222,7 +222,7 @@ def test_an_unknown_default_is_a_programming_error():
 def test_flags_cost_no_tensorflow():
     code = (
         "import sys, pairloom.serving, pairloom.serving.server, pairloom.serving.client,"
-        " pairloom.serving.heatmap;"
+        " pairloom.kinds.heatmap;"
         "assert not {'tensorflow', 'tensorflow_serving', 'keras', 'tfx'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

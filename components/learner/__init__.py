@@ -1,0 +1,1 @@
+"""FieldLearner: what must be learned from all values, counted with Beam."""

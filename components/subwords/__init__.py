@@ -1,1 +1,0 @@
-"""Subwords: counted with Beam, learned with SentencePiece."""

@@ -1,0 +1,94 @@
+"""What every kind's `Graph` is: the way from a value to the tensor that an encoder reads.
+
+The same graph runs in Transform, over stored values, and in the SavedModel, over served ones.
+"""
+
+import abc
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import tensorflow as tf
+
+from pairloom.kinds.columns import Column, Part
+
+__all__ = ["FieldGraph"]
+
+
+class FieldGraph(tf.Module, abc.ABC):
+    """A field's values in the graph.
+
+    Args:
+        name: The field's.
+        options: What the recipe says of the field.
+        learned: What the kind's `learn` gave.
+
+    Attributes:
+        size: The number of ids or classes, or a vector's width: what layers are made with.
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ("",)
+    """Which of what `transform` writes a column is made of."""
+    named: ClassVar[bool] = False
+    """Whether its places have names: `places` gives them."""
+    levels: ClassVar[tuple[str, ...]] = ()
+    """What there is inside each of its places, as the words of a sentence."""
+
+    def __init__(self, name: str, options: dict[str, Any], learned: bytes):
+        super().__init__(name=f"field_{name}")
+        self.field = name
+        self.options = options
+        self.learned = learned
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """The number of ids or classes, or a vector's width."""
+
+    @abc.abstractmethod
+    def stored_spec(self) -> Any:
+        """How a stored value is parsed from an example: a feature of `tf.io`."""
+
+    @abc.abstractmethod
+    def served_spec(self) -> tf.TensorSpec:
+        """What a client sends, batch first, named after the field."""
+
+    @abc.abstractmethod
+    def transform(self, values: tf.Tensor) -> dict[str, tf.Tensor | tf.RaggedTensor]:
+        """Values, stored or served, to what Transform writes: a suffix of the field's name to it."""
+
+    @abc.abstractmethod
+    def column(self, parts: Sequence[Part]) -> Column:
+        """What Transform wrote, a part for each batch that was parsed, as a column for batches.
+
+        A part has the names of `transform`; of ragged features, with `:lengths` behind the name,
+        the lengths of their rows.
+        """
+
+    @abc.abstractmethod
+    def tensor(self, values: tf.Tensor) -> tf.Tensor:
+        """Served values to the tensor that an encoder reads: the batch that `column` would cut."""
+
+    @abc.abstractmethod
+    def tensor_spec(self) -> tf.TensorSpec:
+        """The shape and type of that tensor."""
+
+    def places(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Names of what there is to attend to in that tensor, strings, "" where there is nothing."""
+        raise NotImplementedError
+
+    def present(self, values: tf.Tensor) -> tf.Tensor | None:
+        """Which served values hold something, `(batch,)`; None: all of them do."""
+        del values
+        return None
+
+    def corrupted(self, tensor: tf.Tensor) -> tf.Tensor:
+        """The tensor as training and evaluation see it, where the recipe spoils it on purpose."""
+        return tensor
+
+    def description(self) -> dict[str, Any]:
+        """What a client or a page must know of the field besides its name and kind."""
+        return {}
+
+    @abc.abstractmethod
+    def values(self, tensor: tf.Tensor) -> tf.Tensor:
+        """The way back: what an encoder reads, or a decoder learns to write, as served values."""

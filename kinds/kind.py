@@ -1,0 +1,115 @@
+"""What a kind is: values of a field, from a file to the page.
+
+A kind's folder holds, and leaves out what it has not:
+
+- `__init__.py`: `KIND`, a `Kind`. Plain Python, no TensorFlow: reading, checking, showing values.
+- `learning.py`: what is learned from all values of the train split (`count`, `learn`).
+- `graph.py`: `Graph`, the way from a stored or served value to the tensor that an encoder reads, the
+  same in Transform and in the SavedModel.
+- `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
+- `picture.py`: `draw`, attention over a value of this kind in the terminal, and `save`, as a picture.
+- `page.js`: its control and its drawing in the browser.
+"""
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+__all__ = ["FieldError", "FieldOptions", "Kind"]
+
+
+class FieldError(ValueError):
+    """A value that its kind cannot take; the message completes the sentence "the field ..."."""
+
+
+@dataclass(frozen=True)
+class FieldOptions:
+    """What every field may say in a recipe: `fields.<name>`. A kind adds its own."""
+
+    kind: str = ""
+
+
+class Kind:
+    """The values of one kind.
+
+    Attributes:
+        name: Its folder's name.
+        form: What kind of tensor an encoder reads, such as `ids`; encoders say which they read.
+        written: What form a decoder writes for it; empty: it cannot be an output.
+        metrics: What metrics of it take: `text`, `label`, `numbers`; empty: there are none.
+        is_text: Whether what a client sends is text, which a server takes up to some length only.
+        shown: The metrics of a recipe that names none.
+        judged: Whether an answer has a likelihood, and metrics may take that.
+        Options: A dataclass, what a field of this kind may say in a recipe.
+        Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
+        Writing: A dataclass, what the section `search` may say where the kind is the output; None:
+            nothing.
+    """
+
+    name: ClassVar[str]
+    form: ClassVar[str]
+    written: ClassVar[str] = ""
+    metrics: ClassVar[str] = ""
+    is_text: ClassVar[bool] = False
+    shown: ClassVar[tuple[str, ...]] = ()
+    judged: ClassVar[bool] = False
+    Options: ClassVar[type] = FieldOptions
+    Learning: ClassVar[type | None] = None
+    Writing: ClassVar[type | None] = None
+
+    def read(self, raw: Any, options: dict[str, Any], max_length: int) -> Any:
+        """Makes a raw value (bytes of a file, or what JSON holds) a value of this kind.
+
+        Raises:
+            FieldError: It cannot be one; the message is the reason.
+        """
+        raise NotImplementedError
+
+    def key(self, value: Any) -> bytes:
+        """What a hashed split looks at: equal values have equal keys."""
+        raise NotImplementedError
+
+    def show(self, value: Any) -> str:
+        """The value in one line, for people."""
+        raise NotImplementedError
+
+    def store(self, value: Any, feature: "tf.train.Feature") -> None:
+        """Writes the value into the feature of an example."""
+        raise NotImplementedError
+
+    def is_one(self, value: Any) -> bool:
+        """Whether this is one value, or a list of several, as a client is asked with."""
+        return not isinstance(value, (list, tuple))
+
+    def serve(self, value: Any) -> Any:
+        """A Python value as a client sends it: bytes, or a list of numbers.
+
+        Raises:
+            FieldError: It is none of this kind.
+        """
+        raise NotImplementedError
+
+    def answer(self, served: Any) -> Any:
+        """A row of a served output as a Python value."""
+        raise NotImplementedError
+
+    def learned_as(self, field: str, options: dict[str, Any]) -> str:
+        """The name under which a field's knowledge is learned; fields of one name share it."""
+        del options
+        return field
+
+    def part(self, name: str) -> Any:
+        """A module of the kind's folder: `learning`, `graph`, `output` or `picture`.
+
+        Raises:
+            ModuleNotFoundError: The kind has none.
+        """
+        return importlib.import_module(f"pairloom.kinds.{self.name}.{name}")
+
+    def has(self, name: str) -> bool:
+        """Whether the kind's folder has such a module."""
+        return importlib.util.find_spec(f"pairloom.kinds.{self.name}.{name}") is not None

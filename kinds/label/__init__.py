@@ -1,0 +1,57 @@
+"""The kind `label`: one of a few names, all of which are in the train split."""
+
+from typing import TYPE_CHECKING, Any
+
+from pairloom.kinds.kind import FieldError, Kind
+from pairloom.kinds.text import is_one_text, read_text, serve_text
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+__all__ = ["KIND", "LONGEST", "Label"]
+
+LONGEST = 200
+"""Characters: what is longer is a text and no label."""
+
+
+class Label(Kind):
+    """Names without the white space around them."""
+
+    name = "label"
+    form = "class"
+    written = "class"
+    metrics = "label"
+    is_text = True
+    judged = True
+    shown = ("accuracy",)
+
+    def read(self, raw: Any, options: dict[str, Any], max_length: int) -> str:
+        del options
+        # JSON's numbers and truth values are fair names of classes.
+        if isinstance(raw, (bool, int, float)):
+            raw = str(raw).lower() if isinstance(raw, bool) else str(raw)
+        label = " ".join(read_text(raw, max_length).split())
+        if len(label) > LONGEST:
+            raise FieldError(f"is longer than a label may be, {LONGEST} characters")
+        return label
+
+    def key(self, value: str) -> bytes:
+        return value.encode()
+
+    def show(self, value: str) -> str:
+        return value
+
+    def store(self, value: str, feature: "tf.train.Feature") -> None:
+        feature.bytes_list.value.append(value.encode())
+
+    def is_one(self, value: Any) -> bool:
+        return is_one_text(value)
+
+    def serve(self, value: Any) -> bytes:
+        return serve_text(str(value) if isinstance(value, (bool, int, float)) else value)
+
+    def answer(self, served: bytes) -> str:
+        return served.decode("utf-8", "replace")
+
+
+KIND = Label()

@@ -1,0 +1,100 @@
+"""Labels written: one of the classes, with the probability of each."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from pairloom.kinds.label.graph import UNKNOWN
+from pairloom.kinds.output import FieldOutput, Objective, Tensors
+from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+
+__all__ = ["Output"]
+
+MOST_ALTERNATIVES = 5
+
+
+class Output(FieldOutput):
+    """One name a row."""
+
+    offers = ("nbest", "score")
+
+    def count(self, target: tf.Tensor) -> tf.Tensor:
+        return tf.math.count_nonzero(tf.not_equal(target, UNKNOWN), dtype=tf.float32)
+
+    def loss(
+        self, model: EncoderDecoder, encoded: Encoded, target: tf.Tensor, objective: Objective
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        logits, _ = model.decoder(encoded.memory, training=objective.training)
+        known = tf.cast(tf.not_equal(target, UNKNOWN), tf.float32)
+        chances = tf.nn.log_softmax(tf.cast(logits, tf.float32))
+        at_label = tf.gather(chances, tf.maximum(target, 0), batch_dims=1)
+        smoothing = objective.label_smoothing
+        losses = -(1.0 - smoothing) * at_label - smoothing * tf.reduce_mean(chances, -1)
+        return tf.reduce_sum(losses * known), tf.reduce_sum(known)
+
+    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+        chances, _ = self._chances(model, encoded)
+        best = tf.argmax(chances, -1, output_type=tf.int32)
+        rows = tf.shape(chances)[0]
+        names = tf.constant(self.graph.labels)
+        return {
+            self.graph.field: self.graph.values(best),
+            "score": tf.math.log(tf.reduce_max(chances, -1)),
+            "probabilities": chances,
+            "labels": tf.tile(names[None], [rows, 1]),
+        }
+
+    def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+        chances, _ = self._chances(model, encoded)
+        best, numbers = tf.math.top_k(chances, min(MOST_ALTERNATIVES, self.graph.size))
+        return {self.graph.field: self.graph.values(numbers), "score": tf.math.log(best)}
+
+    def explain(
+        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+    ) -> tuple[Tensors, tf.Tensor | None]:
+        answers = self.answer(model, encoded)
+        _, weights = self._chances(model, encoded)
+        answers["target_tokens"] = answers[self.graph.field][:, None]
+        return answers, tf.cast(weights, tf.float32)
+
+    def score(
+        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor
+    ) -> tuple[Tensors, tf.Tensor | None]:
+        chances, weights = self._chances(model, encoded)
+        scores = self._log_probability(chances, values)
+        scored = {
+            "log_probability": scores,
+            "token_scores": scores[:, None],
+            "target_tokens": values[:, None],
+        }
+        return scored, tf.cast(weights, tf.float32)
+
+    def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
+        chances, _ = self._chances(model, encoded)
+        best = tf.argmax(chances, -1, output_type=tf.int32)
+        return {
+            "log_probability": self._log_probability(chances, values),
+            "tokens": tf.ones_like(chances[:, 0]),
+            "correct": tf.cast(tf.equal(best, self.graph.tensor(values)), tf.float32),
+        }
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "probabilities": ("label",),
+            "labels": ("label",),
+            "target_tokens": ("answer",),
+            "token_scores": ("answer",),
+        }
+
+    def description(self) -> dict[str, Any]:
+        return {"labels": self.graph.labels}
+
+    def _chances(self, model: EncoderDecoder, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
+        logits, weights = model.decoder(encoded.memory)
+        return tf.nn.softmax(tf.cast(logits, tf.float32)), weights
+
+    def _log_probability(self, chances: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+        """Of a label that the model does not know: minus infinity."""
+        numbers = self.graph.tensor(values)
+        found = tf.math.log(tf.gather(chances, tf.maximum(numbers, 0), batch_dims=1))
+        return tf.where(tf.equal(numbers, UNKNOWN), float("-inf"), found)

@@ -1,0 +1,120 @@
+"""The kind `text`: one string in UTF-8.
+
+`b" A dog.\\r"` is read as `"A dog."` and stored as the bytes feature `b"A dog."`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pairloom.kinds.kind import FieldError, FieldOptions, Kind
+from pairloom.kinds.text.search import Search
+from pairloom.kinds.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+__all__ = ["KIND", "Text", "TextOptions", "is_one_text", "read_text", "serve_text"]
+
+
+@dataclass(frozen=True)
+class TextOptions(FieldOptions):
+    """A text field.
+
+    An empty `vocabulary` means one with the field's own name. To an `empty` text a served model
+    answers nothing (`blank`), or what comes out of it (`model`).
+    """
+
+    vocabulary: str = ""
+    empty: Literal["blank", "model"] = "blank"
+
+
+class Text(Kind):
+    """Strings without the white space around them, at least one character long."""
+
+    name = "text"
+    form = "ids"
+    written = "ids"
+    metrics = "text"
+    is_text = True
+    judged = True
+    shown = ("bleu",)
+    Options = TextOptions
+    Learning = Vocabulary
+    Writing = Search
+
+    def read(self, raw: Any, options: dict[str, Any], max_length: int) -> str:
+        del options
+        return read_text(raw, max_length)
+
+    def key(self, value: str) -> bytes:
+        return value.encode()
+
+    def show(self, value: str) -> str:
+        return " ".join(value.split())
+
+    def store(self, value: str, feature: "tf.train.Feature") -> None:
+        feature.bytes_list.value.append(value.encode())
+
+    def is_one(self, value: Any) -> bool:
+        return is_one_text(value)
+
+    def serve(self, value: Any) -> bytes:
+        return serve_text(value)
+
+    def answer(self, served: bytes) -> str:
+        return served.decode("utf-8", "replace")
+
+    def learned_as(self, field: str, options: dict[str, Any]) -> str:
+        return options.get("vocabulary") or field
+
+
+def read_text(raw: Any, max_length: int) -> str:
+    """A raw value as a text.
+
+    Raises:
+        FieldError: It is not text, empty, or too long.
+    """
+    if isinstance(raw, bytes):
+        try:
+            raw = raw.decode()
+        except UnicodeDecodeError:
+            raise FieldError("is not valid UTF-8") from None
+    elif isinstance(raw, str):
+        try:
+            # JSON can hold half a surrogate pair, which is no text.
+            raw.encode()
+        except UnicodeEncodeError:
+            raise FieldError("is not valid UTF-8") from None
+    else:
+        raise FieldError(f"must be a string, received {type(raw).__name__}")
+    text: str = raw.strip()
+    if not text:
+        raise FieldError("is empty")
+    if len(text) > max_length:
+        raise FieldError(f"is longer than {max_length:,} characters")
+    return text
+
+
+def is_one_text(value: Any) -> bool:
+    """Whether this is one text, and not several in a list, an array or whatever else holds them."""
+    return isinstance(value, (str, bytes)) or not isinstance(value, Iterable)
+
+
+def serve_text(value: Any) -> bytes:
+    """A text as it goes to a server.
+
+    Raises:
+        FieldError: It is no text.
+    """
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise FieldError(f"must hold texts. Received: {value!r}")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise FieldError(f"holds a text that is not Unicode: {value!r}") from None
+
+
+KIND = Text()

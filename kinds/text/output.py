@@ -1,0 +1,201 @@
+"""Texts written: teacher forcing to learn, a search to answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from pairloom.kinds.columns import Column, Part, RaggedColumn, ragged
+from pairloom.kinds.output import FieldOutput, Objective, Tensors
+from pairloom.kinds.text.graph import Graph, dense_ids
+from pairloom.kinds.text.search import Search
+from pairloom.kinds.text.subwords import BOS, EOS
+from pairloom.models import Hypotheses, beam_search, greedy_search, sample
+from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+from pairloom.models.losses import doubly_stochastic, projected_cross_entropy
+from pairloom.models.scheduled_sampling import scheduled_ids
+
+__all__ = ["Output"]
+
+
+class Output(FieldOutput):
+    """One string a row, written id by id."""
+
+    unit = "tokens"
+
+    def __init__(self, graph: Graph, settings: Mapping[str, Any]):
+        super().__init__(graph, settings)
+        self._search = Search(**settings)
+        self.offers = ("nbest", "score", *(["sample"] if self._search.samples else []))
+
+    def column(self, parts: Sequence[Part]) -> Column:
+        flat, starts = ragged([(part[""], part[":lengths"]) for part in parts])
+        return RaggedColumn(flat, starts, BOS, EOS)
+
+    def count(self, target: tf.Tensor) -> tf.Tensor:
+        return tf.math.count_nonzero(target[:, 1:], dtype=tf.float32)
+
+    def loss(
+        self, model: EncoderDecoder, encoded: Encoded, target: tf.Tensor, objective: Objective
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        memory, training = encoded.memory, objective.training
+        fed, labels = target[:, :-1], target[:, 1:]
+        if training and objective.sampled is not None:
+            share = objective.sampled_share
+            fed = scheduled_ids(model.decoder, fed, memory, share, objective.sampled)
+        features, weights = model.decoder.features(fed, memory, training=training)
+        real = tf.not_equal(labels, 0)
+        losses = _token_losses(model.decoder, features, labels, real, objective)
+        loss = tf.reduce_sum(losses)
+        if training and model.reinforce is not None:
+            loss += model.reinforce(features, weights, -losses, real)
+        if training and objective.coverage:
+            missed = doubly_stochastic(weights, real, memory.mask)
+            loss += objective.coverage * tf.reduce_sum(missed)
+        return loss, tf.reduce_sum(tf.cast(real, tf.float32))
+
+    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+        found = self._found(model, encoded, nbest=1, **how)
+        return {self.graph.field: self._text(found)[:, 0], "score": found.scores[:, 0]}
+
+    def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+        found = self._found(model, encoded, nbest=self._search.answers, **how)
+        return {self.graph.field: self._text(found), "score": found.scores}
+
+    def samples(
+        self, model: EncoderDecoder, encoded: Encoded, seed, prefix=None, **how: Any
+    ) -> Tensors:
+        settings = self._search
+        found = sample(
+            model.decoder,
+            encoded.memory,
+            seed=seed,
+            count=settings.samples,
+            temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            prefix=None if prefix is None else self.graph.tensor(prefix),
+            begin_id=BOS,
+            end_id=EOS,
+            **settings.limits,
+            **how,
+        )
+        return {self.graph.field: self._text(found), "score": found.scores}
+
+    def explain(
+        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+    ) -> tuple[Tensors, tf.Tensor | None]:
+        found = self._found(model, encoded, nbest=1, with_weights=True, **how)
+        weights: Any = found.weights
+        ids = tf.where(found.ids[:, 0] == EOS, 0, found.ids[:, 0])
+        time = tf.maximum(tf.reduce_max(tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)), 0)
+        real = tf.cast(ids[:, :time] != 0, tf.float32)[..., None]
+        answers = {
+            self.graph.field: self._text(found)[:, 0],
+            "score": found.scores[:, 0],
+            "target_tokens": self.graph.subwords.pieces(ids[:, :time]),
+        }
+        return answers, tf.cast(weights[:, 0, :time], tf.float32) * real
+
+    def score(
+        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor
+    ) -> tuple[Tensors, tf.Tensor | None]:
+        labels, token_scores, _, features, weights = self._forced(model, encoded, values)
+        real = tf.cast(labels != 0, tf.float32)[..., None]
+        scored = {
+            "log_probability": tf.reduce_sum(token_scores, -1),
+            "token_scores": token_scores,
+            "target_tokens": self.graph.subwords.pieces(labels),
+        }
+        if not model.encoders:
+            # Nothing to look at, so what there is to see is the state itself.
+            scored["activations"] = tf.cast(features, tf.float32) * real
+        return scored, tf.cast(weights, tf.float32) * real
+
+    def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
+        labels, token_scores, likeliest, _, _ = self._forced(model, encoded, values, True)
+        real = labels != 0
+        right = tf.logical_and(tf.equal(likeliest, labels), real)
+        return {
+            "log_probability": tf.reduce_sum(token_scores, -1),
+            "tokens": tf.math.count_nonzero(real, axis=1, dtype=tf.float32),
+            "correct": tf.math.count_nonzero(right, axis=1, dtype=tf.float32),
+        }
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {
+            "target_tokens": ("target",),
+            "token_scores": ("target",),
+            "activations": ("target", "unit"),
+        }
+
+    def _forced(self, model, encoded: Encoded, values, with_likeliest: bool = False):
+        """Labels, their log probabilities, the likeliest ids, features and weights."""
+        ids = tf.cast(self.graph.subwords.ids(values).to_tensor(), tf.int32)
+        begin = tf.fill([tf.shape(ids)[0], 1], BOS)
+        lengths = tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
+        labels = tf.pad(ids, [[0, 0], [0, 1]])
+        labels += EOS * tf.one_hot(lengths, tf.shape(labels)[1], dtype=tf.int32)
+        decoder = model.decoder
+        features, weights = decoder.features(tf.concat([begin, ids], 1), encoded.memory)
+        losses = _projected(decoder, tf.reshape(features, [-1, features.shape[-1]]), labels, 0.0)
+        token_scores = -tf.reshape(losses, tf.shape(labels)) * tf.cast(labels != 0, tf.float32)
+        likeliest = None
+        if with_likeliest:
+            likeliest = tf.argmax(decoder.logits(features), -1, output_type=tf.int32)
+        return labels, token_scores, likeliest, features, weights
+
+    def _found(self, model, encoded: Encoded, nbest: int, prefix=None, **how: Any) -> Hypotheses:
+        settings = self._search
+        common: dict[str, Any] = {
+            **settings.limits,
+            "length_penalty": settings.length_penalty,
+            "begin_id": BOS,
+            "end_id": EOS,
+            **how,
+        }
+        if prefix is not None:
+            common["prefix"] = dense_ids(self.graph.subwords.ids(prefix))
+        if settings.beam == 1:
+            return greedy_search(model.decoder, encoded.memory, **common)
+        return beam_search(
+            model.decoder,
+            encoded.memory,
+            beams=settings.beam,
+            nbest=nbest,
+            coverage_penalty=settings.coverage_penalty,
+            **common,
+        )
+
+    def _text(self, found: Hypotheses):
+        """The hypotheses as text, `(batch, hypotheses)`."""
+        batch, hypotheses, time = tf.unstack(tf.shape(found.ids))
+        flat = tf.reshape(found.ids, [batch * hypotheses, time])
+        return tf.reshape(self.graph.subwords.text(flat), [batch, hypotheses])
+
+
+def _token_losses(decoder, features, labels, real, objective: Objective) -> tf.Tensor:
+    """The cross-entropy of each label, `(batch, time)`, 0 where there is none."""
+    if objective.fixed_shapes:
+        flat = tf.reshape(features, [-1, features.shape[-1]])
+        losses = _projected(decoder, flat, labels, objective.label_smoothing)
+        return tf.reshape(losses, tf.shape(labels)) * tf.cast(real, tf.float32)
+    places = tf.where(real)
+    losses = _projected(
+        decoder,
+        tf.gather_nd(features, places),
+        tf.gather_nd(labels, places),
+        objective.label_smoothing,
+    )
+    return tf.scatter_nd(places, losses, tf.shape(labels, places.dtype))
+
+
+def _projected(decoder, features, labels, label_smoothing: float) -> tf.Tensor:
+    output = decoder.output_layer
+    return projected_cross_entropy(
+        features,
+        tf.cast(output.table, features.dtype),
+        tf.cast(output.bias, features.dtype),
+        tf.reshape(labels, [-1]),
+        label_smoothing,
+    )

@@ -1,0 +1,114 @@
+"""Attention over sentences and their words, drawn in the terminal."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pairloom.kinds.heatmap import WORD_MARK, display_width, heatmap, painted, printable, shaded
+from pairloom.kinds.looked import Looked
+
+__all__ = ["draw"]
+
+_BAR = 8
+_NARROWEST_TEXT = 16
+
+Word = tuple[str, float]
+
+
+def draw(
+    looked: Looked, target_tokens: Sequence[str], width: int | None = None, color: bool = False
+) -> str:
+    """Every sentence with its number, a bar for its weight, and its words shaded by theirs.
+
+    Where the answer has several tokens, the bars are the mean over them, and a heat map below tells
+    them apart: the sentences' numbers across, the answer's tokens down.
+
+    ```
+    1 ██       It rained .
+               ·· ██████
+    2 ████████ I loved it !
+               ·  █████ ·· ·
+    ```
+
+    Args:
+        looked: The words of every sentence and the weights over sentences and over words.
+        target_tokens: The answer's.
+        width: Columns of the terminal; by default those of the terminal in use.
+        color: Whether to paint in 256 colours; then the words themselves.
+
+    Returns:
+        Lines; an empty text where there is nothing to draw.
+    """
+    if not looked.tokens or (looked.attention is None and looked.inner is None):
+        return ""
+    width = width or shutil.get_terminal_size().columns
+    digits = len(str(len(looked.tokens)))
+    weights = None
+    if looked.attention is not None and len(looked.attention):
+        weights = np.nan_to_num(np.asarray(looked.attention, np.float64)).mean(0)
+    margin = digits + 1 + (_BAR + 1 if weights is not None else 0)
+    lines: list[str] = []
+    for number, words in enumerate(_shaded(looked)):
+        head = f"{number + 1:>{digits}} "
+        if weights is not None:
+            head += f"{_bar(weights[number], weights.max()):<{_BAR}} "
+        for line in _rows(words, max(width - margin, _NARROWEST_TEXT), color):
+            lines.append((head + line).rstrip())
+            head = " " * margin
+    if looked.attention is not None and len(target_tokens) > 1:
+        numbers = [str(number + 1) for number in range(len(looked.tokens))]
+        lines += ["", heatmap(looked.attention, numbers, target_tokens, width, color)]
+    return "\n".join(lines)
+
+
+def _shaded(looked: Looked) -> Iterator[list[Word]]:
+    """Every sentence's words with their shares of the heaviest word's weight in it."""
+    for place, tokens in enumerate(looked.tokens):
+        shares = np.zeros(len(tokens))
+        if looked.inner is not None:
+            weights = np.nan_to_num(looked.inner[place, : len(tokens)].astype(np.float64))
+            shares = np.clip(weights / max(weights.max(initial=0.0), 1e-12), 0.0, 1.0)
+        yield list(zip(_words(tokens), shares.tolist()))
+
+
+def _words(tokens: Sequence[str]) -> list[str]:
+    """Tokens as they are read: a space before each that begins a word."""
+    if not any(token.startswith(WORD_MARK) for token in tokens):
+        return [f" {printable(token)}" for token in tokens]
+    return [
+        f" {printable(token[1:])}" if token[:1] == WORD_MARK and token[1:] else printable(token)
+        for token in tokens
+    ]
+
+
+def _rows(words: Sequence[Word], room: int, color: bool) -> Iterator[str]:
+    """The words in lines no wider than `room`; without colour a line of shades below each."""
+    line: list[Word] = []
+    used = 0
+    for word in words:
+        wide = display_width(word[0])
+        if line and used + wide > room:
+            yield from _row(line, color)
+            line, used = [], 0
+        text = word[0] if line else word[0].removeprefix(" ")
+        line.append((text, word[1]))
+        used += display_width(text)
+    yield from _row(line, color)
+
+
+def _row(line: Sequence[Word], color: bool) -> Iterator[str]:
+    above = below = ""
+    for text, share in line:
+        word = text.removeprefix(" ")
+        gap = " " * (len(text) - len(word))
+        above += gap + (painted(share, word) if color else word)
+        below += gap + shaded(share, display_width(word))
+    yield above
+    if not color and below.strip():
+        yield below
+
+
+def _bar(weight: float, heaviest: float) -> str:
+    eighths = round(_BAR * 8 * max(float(weight), 0.0) / heaviest) if heaviest > 0 else 0
+    return "█" * (eighths // 8) + ["", *"▏▎▍▌▋▊▉"][eighths % 8]

@@ -1,0 +1,105 @@
+"""What a recipe leaves to its kinds: encoders, decoder, vocabularies, search and metrics that fit."""
+
+import dataclasses
+from typing import Any
+
+from pairloom.kinds import DEFAULT, find_kind
+from pairloom.kinds.kind import Kind
+from pairloom.pipeline.recipe.building import build
+from pairloom.pipeline.recipe.document import Document
+from pairloom.pipeline.recipe.errors import nearest_name
+from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders
+from pairloom.pipeline.recipe.schema import Model, Recipe
+
+__all__ = ["filled", "kinds_of", "with_names"]
+
+
+def with_names(recipe: Recipe) -> Recipe:
+    """A recipe whose fields all say their kind, and which says its inputs."""
+    fields = {
+        name: dataclasses.replace(settings, kind=settings.kind or DEFAULT)
+        for name, settings in recipe.fields.items()
+    }
+    inputs = recipe.inputs
+    if inputs is None:
+        inputs = tuple(name for name in fields if name != recipe.output)
+    return dataclasses.replace(recipe, fields=fields, inputs=inputs)
+
+
+def kinds_of(recipe: Recipe) -> dict[str, Kind]:
+    """Field to its kind."""
+    return {name: find_kind(settings.kind) for name, settings in recipe.fields.items()}
+
+
+def filled(recipe: Recipe, document: Document) -> Recipe:
+    """A recipe of `with_names`, whose names are right, without gaps.
+
+    Raises:
+        RecipeError: a vocabulary or the search says what its kind does not know, or nothing fits.
+    """
+    kinds = kinds_of(recipe)
+    evaluation = recipe.evaluation
+    if not evaluation.metrics:
+        shown = kinds[recipe.output].shown if recipe.inputs else ("perplexity",)
+        evaluation = dataclasses.replace(evaluation, metrics={name: name for name in shown})
+    fields = {
+        name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
+        if hasattr(settings, "vocabulary")
+        else settings
+        for name, settings in recipe.fields.items()
+    }
+    return dataclasses.replace(
+        recipe,
+        fields=fields,
+        vocabularies=_vocabularies(recipe, kinds, document),
+        search=_search(recipe, kinds, document),
+        model=_model(recipe, kinds, document),
+        evaluation=evaluation,
+    )
+
+
+def _vocabularies(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> dict[str, Any]:
+    used: dict[str, type] = {}
+    for name, kind in kinds.items():
+        if kind.Learning is not None:
+            used.setdefault(recipe.vocabulary_of(name), kind.Learning)
+    for name in recipe.vocabularies:
+        if name not in used:
+            near = nearest_name(name, used)
+            expected = f"a vocabulary that a field uses ({', '.join(sorted(used)) or 'none'})"
+            received = f"{name}, which no field uses"
+            raise document.error(("vocabularies", name), expected, received, near)
+    return {
+        name: build(cls, recipe.vocabularies.get(name), document, ("vocabularies", name))
+        for name, cls in used.items()
+    }
+
+
+def _search(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Any:
+    writing = kinds[recipe.output].Writing
+    if writing is None:
+        if recipe.search is not None:
+            expected = f"nothing: a {kinds[recipe.output].name} is not searched for"
+            raise document.error(("search",), expected, "settings")
+        return None
+    return build(writing, recipe.search, document, ("search",))
+
+
+def _model(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Model:
+    model, inputs = recipe.model, recipe.inputs or ()
+    for name in model.encoders:
+        if name not in inputs:
+            near = nearest_name(name, inputs)
+            expected = f"one of the inputs {', '.join(inputs) or '(there are none)'}"
+            raise document.error(("model", "encoders", name), expected, name, near)
+    chosen = {}
+    for name in inputs:
+        part = model.encoders.get(name, model.encoder)
+        chosen[name] = part or _fitting(encoders(), kinds[name].form)
+    decoder = model.decoder or _fitting(decoders(), kinds[recipe.output].written)
+    return dataclasses.replace(model, encoder=None, encoders=chosen, decoder=decoder)
+
+
+def _fitting(parts: dict[str, PartInfo], form: str) -> Any:
+    """The first part of that form with its defaults; None where there is none."""
+    return next((part.Options() for part in parts.values() if part.form == form), None)

@@ -1,0 +1,66 @@
+"""What the outputs of a SavedModel are called, and what their axes run along.
+
+With one input they are `source_tokens` and `attention`; with several, each has the field's name in it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pairloom.kinds.graph import FieldGraph
+from pairloom.kinds.output import FieldOutput
+from pairloom.models import EncoderDecoder
+from pairloom.serving.description import Description, Field
+
+__all__ = ["BEGINNING", "describe_model"]
+
+BEGINNING = "beginning"
+"""What a model without inputs is asked with."""
+
+
+def describe_model(
+    model: EncoderDecoder,
+    inputs: Mapping[str, FieldGraph],
+    output: FieldOutput,
+    kinds: Mapping[str, str],
+    task: str,
+) -> Description:
+    """Names every output of a model.
+
+    Args:
+        model: Built.
+        inputs: The fields that it reads.
+        output: The field that it writes.
+        kinds: Field to the name of its kind.
+        task: The recipe's name.
+    """
+    axes: dict[str, tuple[str, ...]] = dict(output.axes())
+    rows = axes.get("target_tokens", ("target",))
+    looked_at = model.looked_at if "target_tokens" in axes else ()
+    fields = []
+    for name, graph in inputs.items():
+        alone = len(inputs) == 1
+        axis = "source" if alone else name
+        own = (axis, *(f"{axis}_{level}" for level in graph.levels))
+        tokens = attention = inner = ""
+        if graph.named:
+            tokens = f"{axis}_tokens"
+            axes[tokens] = own
+        if name in looked_at:
+            attention = "attention" if alone else f"attention_{name}"
+            axes[attention] = (*rows, axis)
+        if model.pools_inside(name):
+            prefix = "attention" if alone else f"attention_{name}"
+            inner = "_".join((prefix, *graph.levels))
+            axes[inner] = own
+        fields.append(Field(name, kinds[name], tokens, attention, inner, graph.description()))
+    target = Field(
+        output.graph.field,
+        kinds[output.graph.field],
+        tokens="target_tokens" if "target_tokens" in axes else "",
+        details=_details(output),
+    )
+    return Description(tuple(fields), target, task, axes)
+
+
+def _details(output: FieldOutput) -> dict[str, Any]:
+    return {**output.graph.description(), **output.description()}
