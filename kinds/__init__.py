@@ -1,12 +1,14 @@
 """Kinds of fields: one folder a kind, holding all that is special about it.
 
 `find_kind("text")` gives the object `KIND` of `kinds/text/`. Nothing outside a kind's folder knows its
-name, so a new kind is a new folder, here or in any `pairloom/kinds/` on Python's path. What the files
-of such a folder hold is said in `kind.py`.
+name, so a new kind is a new folder: here, or in a folder `pairloom_kinds/` anywhere on Python's path,
+from where it is imported as `pairloom.kinds.<name>` too. What the files of such a folder hold is said
+in `kind.py`.
 """
 
 import functools
 import importlib
+import importlib.util
 import pkgutil
 
 from pairloom.kinds.kind import FieldError, Kind
@@ -16,7 +18,9 @@ __all__ = ["DEFAULT", "FieldError", "Kind", "find_kind", "kind_names", "kind_of"
 DEFAULT = "text"
 """The kind of a field that states none."""
 
-__path__ = pkgutil.extend_path(__path__, __name__)
+_elsewhere = importlib.util.find_spec("pairloom_kinds")
+if _elsewhere is not None:
+    __path__ += list(_elsewhere.submodule_search_locations or ())
 
 
 @functools.cache

@@ -81,8 +81,12 @@ class FieldGraph(tf.Module, abc.ABC):
         del values
         return None
 
-    def corrupted(self, tensor: tf.Tensor) -> tf.Tensor:
-        """The tensor as training and evaluation see it, where the recipe spoils it on purpose."""
+    def corrupted(self, tensor: tf.Tensor, training: bool = False) -> tf.Tensor:
+        """The tensor as training and evaluation see it, where the recipe spoils it on purpose.
+
+        In training anew each time, else always alike.
+        """
+        del training
         return tensor
 
     def description(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Attention as a heat map in the terminal, from plain arrays, and the shades that it is drawn in."""
+"""Attention as a heat map in the terminal, from plain arrays, and the shades it is drawn in."""
 
 import shutil
 import unicodedata

@@ -43,6 +43,7 @@ class Kind:
         metrics: What metrics of it take: `text`, `label`, `numbers`; empty: there are none.
         is_text: Whether what a client sends is text, which a server takes up to some length only.
         shown: The metrics of a recipe that names none.
+        measured: Whether its values have a length, by which an evaluation can be cut into slices.
         judged: Whether an answer has a likelihood, and metrics may take that.
         Options: A dataclass, what a field of this kind may say in a recipe.
         Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
@@ -57,6 +58,7 @@ class Kind:
     is_text: ClassVar[bool] = False
     shown: ClassVar[tuple[str, ...]] = ()
     judged: ClassVar[bool] = False
+    measured: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None
     Writing: ClassVar[type | None] = None

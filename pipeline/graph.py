@@ -23,9 +23,11 @@ from pairloom.components.evaluator.eval_config import build_eval_config
 from pairloom.components.learner.component import FieldLearner
 from pairloom.components.metrics import metric_takes
 from pairloom.components.pairs.component import PairExamples
+from pairloom.components.report.component import Report
+from pairloom.components.report.settings import differences
 from pairloom.components.transform.component import FieldTransform
 from pairloom.pipeline.baseline import LatestOtherBlessedModel
-from pairloom.pipeline.recipe import Recipe
+from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
 from pairloom.pipeline.run_folder import RunFolder
 from pairloom.pipeline.settings_text import plain, section
 
@@ -93,6 +95,18 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
             filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=str(folder.serving))
         ),
     )
+    # Beside Pusher, which it does not wait for: a model that was not blessed is reported too.
+    report = Report(
+        examples=examples.outputs["examples"],
+        rejected=examples.outputs["rejected"],
+        learned=learned.outputs["learned"],
+        model=trainer.outputs["model"],
+        evaluation=evaluator.outputs["evaluation"],
+        recipe=json.dumps(told_recipe(recipe), ensure_ascii=False),
+        overrides=json.dumps(overridden(recipe), ensure_ascii=False),
+        checkpoints=str(folder.checkpoints),
+        place=str(folder.report),
+    )
     return Pipeline(
         pipeline_name=recipe.name,
         pipeline_root=str(folder.pipeline_root),
@@ -108,6 +122,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
             blessed,
             evaluator,
             pusher,
+            report,
         ],
         enable_cache=True,
     )
@@ -131,3 +146,20 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
         },
         "checkpoints": str(folder.checkpoints),
     }
+
+
+def told_recipe(recipe: Recipe) -> dict[str, Any]:
+    """The whole recipe as plain values, without what is known of its file alone."""
+    told: dict[str, Any] = plain(recipe)
+    return {name: value for name, value in told.items() if name not in ("file", "notes")}
+
+
+def overridden(recipe: Recipe) -> dict[str, Any]:
+    """The settings that are not those of the recipe's file, by dotted name."""
+    try:
+        written = load_recipe(recipe.file)
+    except (RecipeError, OSError):
+        # Without what was set on the command line it may be no recipe; then all of it is told.
+        return {}
+    changed = differences(told_recipe(written), told_recipe(recipe))
+    return {name: value for name, (_, value) in changed.items()}

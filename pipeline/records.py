@@ -1,6 +1,7 @@
 """What ML Metadata knows of a run folder, read and mended without importing TFX."""
 
 import contextlib
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,8 +13,13 @@ from ml_metadata import metadata_store
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.components.evaluator import read_evaluation
+from pairloom.components.pairs.settings import SPLITS
+from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.run_folder import RunFolder, is_locked
 from pairloom.serving.server.version_folders import versions_on_disk
+
+REPORT_NODE = "Report"
+"""The node that is told the whole recipe."""
 
 _RUN_ID = "%Y%m%d-%H%M%S-%f"
 _OPEN = (mlmd.Execution.NEW, mlmd.Execution.RUNNING)
@@ -33,6 +39,9 @@ class RunRecord:
         blessed: None where the run did not get that far.
         pushed: The version pushed by this run, or found pushed; empty where none was.
         failed_node: The node that failed, if one did.
+        settings: The whole recipe; empty where the run did not get to its report.
+        report: The file of its report; empty where there is none.
+        data: Pairs by split, and `rejected` rows.
     """
 
     run_id: str
@@ -43,6 +52,9 @@ class RunRecord:
     blessed: bool | None = None
     pushed: str = ""
     failed_node: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    report: str = ""
+    data: dict[str, int] = field(default_factory=dict)
 
 
 def new_run_id() -> str:
@@ -173,6 +185,9 @@ def _record(
         states.add(execution.last_known_state)
         if execution.last_known_state == mlmd.Execution.FAILED:
             known["failed_node"] = node
+        if node == REPORT_NODE:
+            # Known from the moment that it began: a report that failed was of these settings too.
+            known["settings"] = _settings(execution)
         if execution.last_known_state in _GOOD:
             known.update(_results(_outputs(store, execution.id)))
     if mlmd.Execution.FAILED in states:
@@ -208,4 +223,25 @@ def _results(outputs: Mapping[str, mlmd.Artifact]) -> dict[str, Any]:
         found["blessed"] = outputs["blessing"].custom_properties["blessed"].int_value == 1
     if "pushed_model" in outputs:
         found["pushed"] = outputs["pushed_model"].custom_properties["pushed_version"].string_value
+    if "examples" in outputs:
+        found["data"] = _counts(outputs["examples"])
+    if "report" in outputs:
+        file = Path(outputs["report"].uri, REPORT_FILE)
+        found["report"] = str(file) if file.exists() else ""
     return found
+
+
+def _settings(execution: mlmd.Execution) -> dict[str, Any]:
+    told = execution.custom_properties["recipe"].string_value
+    try:
+        settings = json.loads(told or "{}")
+    except ValueError:
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def _counts(examples: mlmd.Artifact) -> dict[str, int]:
+    """What PairExamples notes on its examples: `train_pairs`, `rejected_rows`, ..."""
+    names = {**{f"{split}_pairs": split for split in SPLITS}, "rejected_rows": "rejected"}
+    held = examples.custom_properties
+    return {shown: held[name].int_value for name, shown in names.items() if name in held}

@@ -48,6 +48,11 @@ class RunFolder:
         return self.path / "serving" / self.name
 
     @property
+    def report(self) -> Path:
+        """The latest run's report, one file."""
+        return self.path / "report" / "index.html"
+
+    @property
     def logs(self) -> Path:
         """One log file a run."""
         return self.path / "logs"

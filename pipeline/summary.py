@@ -14,9 +14,10 @@ from tensorflow_metadata.proto.v0 import anomalies_pb2
 from pairloom.components.evaluator import EvaluationSummary, read_evaluation
 from pairloom.components.metrics import get_metric
 from pairloom.components.pairs.summary import read_summary
+from pairloom.components.report.placing import REPORT_FILE, place_report
 from pairloom.pipeline import records
 from pairloom.pipeline.execution import FinishedRun
-from pairloom.pipeline.run_folder import shown_path
+from pairloom.pipeline.run_folder import RunFolder, shown_path
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,13 @@ class RunResults:
         evaluation: The Evaluator's findings.
         pushed: The folder the model was pushed to; empty where it was not.
         notes: What else the user should know, a sentence each.
+        report: The report's file; empty where there is none.
     """
 
     evaluation: EvaluationSummary
     pushed: str
     notes: tuple[str, ...] = ()
+    report: str = ""
 
 
 def read_results(finished: FinishedRun) -> RunResults:
@@ -48,7 +51,8 @@ def read_results(finished: FinishedRun) -> RunResults:
             *_anomaly_notes(outputs("ExampleValidator")),
             *_learning_notes(outputs("FieldLearner")),
         )
-    return RunResults(evaluation, pushed["pushed_destination"].string_value, notes)
+        report = _placed_report(outputs(records.REPORT_NODE), finished.folder)
+    return RunResults(evaluation, pushed["pushed_destination"].string_value, notes, report)
 
 
 def print_summary(
@@ -119,6 +123,8 @@ def verdict_lines(results: RunResults, finished: FinishedRun) -> list[Text]:
     else:
         lines.append(Text.assemble(("not pushed", "bold"), ": only a blessed model is"))
     lines += [Text.assemble(("note      ", "bold"), note) for note in results.notes]
+    if results.report:
+        lines.append(Text.assemble(("report    ", "bold"), shown_path(results.report)))
     lines.append(Text.assemble(("log       ", "bold"), shown_path(finished.log)))
     return lines
 
@@ -140,6 +146,17 @@ def print_next(console: Console, finished: FinishedRun, text: str = "your text")
 def quoted(text: str) -> str:
     """A text as one word of a shell."""
     return shlex.quote(text)
+
+
+def _placed_report(outputs: dict[str, mlmd.Artifact], folder: RunFolder) -> str:
+    """Where this run's report is to be read."""
+    if "report" not in outputs:
+        return ""
+    # A report from the cache is an earlier run's, and a later one's may stand in its place.
+    made = Path(outputs["report"].uri, REPORT_FILE)
+    if not folder.report.exists() or folder.report.read_bytes() != made.read_bytes():
+        place_report(outputs["report"].uri, str(folder.report))
+    return str(folder.report)
 
 
 def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:

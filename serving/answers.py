@@ -1,54 +1,115 @@
 """What the client answers with."""
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+
+from pairloom.kinds.looked import Looked
+
+__all__ = [
+    "Answer",
+    "Explanation",
+    "Looked",
+    "Metadata",
+    "Score",
+    "Signature",
+    "TensorInfo",
+    "VersionStatus",
+]
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What the model says to one input: the text and its score (length-normalised, 0 is best)."""
+    """What the model says to one row of inputs.
 
-    text: str
-    score: float
+    Args:
+        value: Of the output's kind: a text, a label, a list of numbers.
+        score: Of a text its log probability, length-normalised; 0 is best. NaN: it has none.
+        probabilities: Where the value is one of a few, the probability of each.
+    """
+
+    value: Any
+    score: float = np.nan
+    probabilities: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
+
+    @property
+    def text(self) -> str:
+        """The value, if it is a text; else how Python writes it."""
+        return str(self.value)
+
+
+class _Fields:
+    """What was looked at, with the short names that serve where there is one input."""
+
+    target_tokens: tuple[str, ...]
+    fields: Mapping[str, Looked]
+
+    @property
+    def source_tokens(self) -> tuple[Any, ...]:
+        """The only input as the model reads it; empty where there is none."""
+        return self._only.tokens
+
+    @property
+    def attention(self) -> np.ndarray:
+        """`(target, places)` of the only input; zeros where nothing attends to it."""
+        looked = self._only
+        if looked.attention is None:
+            return np.zeros((len(self.target_tokens), len(looked.tokens)), np.float32)
+        return looked.attention
+
+    @property
+    def _only(self) -> Looked:
+        if len(self.fields) > 1:
+            raise ValueError(
+                f"Expected one input. There are {', '.join(self.fields)}: see `fields`."
+            )
+        return next(iter(self.fields.values()), Looked())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(_Fields):
     """An answer and where the model looked for it.
 
     Args:
-        text: The answer.
-        score: Its score.
-        source_tokens: The input as the model reads it.
+        value: The answer, of the output's kind.
+        score: Its score; NaN: it has none.
         target_tokens: The answer as the model writes it.
-        attention: `(target tokens, source tokens)`, without padding.
+        fields: What it looked at in each input, by name.
+        probabilities: Where the value is one of a few, the probability of each.
     """
 
-    text: str
+    value: Any
     score: float
-    source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
-    attention: np.ndarray
+    fields: Mapping[str, Looked]
+    probabilities: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The value, if it is a text; else how Python writes it."""
+        return str(self.value)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Score:
-    """How likely the model finds a given target.
+class Score(_Fields):
+    """How likely the model finds a given value of its output.
 
     Args:
-        log_probability: Of the whole target.
+        log_probability: Of the whole value.
         token_scores: `(target tokens,)`, the log probability of each.
-        source_tokens: The input as the model reads it.
-        target_tokens: The target as the model reads it.
-        attention: `(target tokens, source tokens)`, without padding.
+        target_tokens: The value as the model reads it.
+        fields: What it looked at in each input, by name.
+        activations: `(target tokens, units)`, what a model without inputs holds at each
+            token; None: it does not tell.
     """
 
     log_probability: float
     token_scores: np.ndarray
-    source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
-    attention: np.ndarray
+    fields: Mapping[str, Looked]
+    activations: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,13 +3,13 @@
 It needs grpcio, protobuf and NumPy, not TensorFlow, so it starts in a fraction of a second.
 """
 
-from collections.abc import Sequence
+import secrets
 from typing import Any
 
 import grpc
 import numpy as np
 
-from pairloom.serving import wire
+from pairloom.serving import client_answers, wire
 from pairloom.serving.answers import (
     Answer,
     Explanation,
@@ -27,6 +27,14 @@ from pairloom.serving.client_errors import (
     TooManyTexts,
     client_error,
 )
+from pairloom.serving.client_values import (
+    Several,
+    assumed_description,
+    field_kind,
+    named_tensor,
+    rows_of,
+)
+from pairloom.serving.description import Description
 
 __all__ = [
     "BadRequest",
@@ -34,14 +42,15 @@ __all__ = [
     "ClientError",
     "ModelNotFound",
     "ServerUnavailable",
+    "Several",
     "TooManyTexts",
 ]
 
 # A name that gRPC looks up, and asks all whom it finds.
 _RESOLVED = "dns:///"
 
-Text = str | bytes
-Texts = Text | Sequence[Text]
+# The input of `sample` beside those of the model.
+_SEED = "seed"
 
 
 class Client:
@@ -50,7 +59,7 @@ class Client:
     ```python
     with Client("localhost:8500") as client:
         client.predict("hello")[0].text
-        client.predict(source=["a photo"], question=["of what?"])
+        client.predict(photo=jpeg, question="What is on the table?")[0].value
     ```
 
     Args:
@@ -109,6 +118,7 @@ class Client:
         else:
             self._channel = grpc.secure_channel(self.address, credentials, options=options)
         self._signatures: dict[str, Signature] | None = None
+        self._description: Description | None = None
 
     def __enter__(self) -> "Client":
         return self
@@ -120,60 +130,86 @@ class Client:
         """Closes the connection."""
         self._channel.close()
 
-    def predict(self, texts: Texts | None = None, /, **fields: Texts) -> list[Answer]:
-        """The model's best answer to each input.
+    def predict(self, values: Any = None, /, **fields: Any) -> list[Answer]:
+        """The model's best answer to each row of inputs.
 
         Args:
-            texts: One text or several, for a model with one input.
+            values: One value or a list of several, for a model with one input; for one without, the
+                beginning that it goes on from (none: it begins itself).
             **fields: The inputs by name, for a model with several.
+
+        Raises:
+            BadRequest: An input is left out, or not known, or its value is none of its kind.
         """
-        outputs = self._run("serving_default", texts, fields)
-        texts_out = _strings(outputs[_answer_name(outputs)])
-        scores = _scores(outputs, len(texts_out))
-        return [Answer(text, float(s)) for text, s in zip(texts_out, scores, strict=True)]
+        asked = self._asked("serving_default", values, fields)
+        return client_answers.answers(self._run("serving_default", asked), self.describe())
 
-    def nbest(self, texts: Texts | None = None, /, **fields: Texts) -> list[list[Answer]]:
-        """The model's best few answers to each input, best first."""
-        outputs = self._run("nbest", texts, fields)
-        rows = outputs[_answer_name(outputs)]
-        return [
-            [Answer(text, float(s)) for text, s in zip(_strings(row), scores, strict=True)]
-            for row, scores in zip(rows, outputs["score"], strict=True)
-        ]
+    def nbest(self, values: Any = None, /, **fields: Any) -> list[list[Answer]]:
+        """The model's best few answers to each row, best first; asked as `predict`."""
+        outputs = self._run("nbest", self._asked("nbest", values, fields))
+        return client_answers.alternatives(outputs, self.describe())
 
-    def explain(self, texts: Texts | None = None, /, **fields: Texts) -> list[Explanation]:
-        """The best answer to each input, with tokens and attention."""
-        outputs = self._run("explain", texts, fields)
-        answers = _strings(outputs[_answer_name(outputs)])
-        explained = []
-        for row, text in enumerate(answers):
-            source, target, attention = _alignment(outputs, row)
-            score = float(outputs["score"][row])
-            explained.append(Explanation(text, score, source, target, attention))
-        return explained
+    def sample(
+        self, values: Any = None, /, *, seed: int | None = None, **fields: Any
+    ) -> list[list[Answer]]:
+        """Answers drawn as likely as the model finds them, some to each row; asked as `predict`.
 
-    def score(
-        self, source: Texts | None = None, target: Texts = (), /, **fields: Texts
-    ) -> list[Score]:
+        Args:
+            values: As for `predict`.
+            seed: With the same seed come the same answers; each row adds its number to it. None:
+                others each time.
+            **fields: As for `predict`.
+        """
+        asked = self._asked("sample", values, fields)
+        first = secrets.randbits(31) if seed is None else seed
+        count = max(map(len, asked.values()), default=0)
+        asked[_SEED] = [first + row for row in range(count)]
+        return client_answers.alternatives(self._run("sample", asked), self.describe())
+
+    def explain(self, values: Any = None, /, **fields: Any) -> list[Explanation]:
+        """The best answer to each row, with tokens and attention by field; asked as `predict`."""
+        outputs = self._run("explain", self._asked("explain", values, fields))
+        return client_answers.explanations(outputs, self.describe())
+
+    def encode(self, values: Any = None, /, **fields: Any) -> np.ndarray:
+        """What the model makes of the inputs before it answers, `(rows, units)`.
+
+        Asked as `predict`; a model without inputs encodes values of its output.
+        """
+        return self._run("encode", self._asked("encode", values, fields))["summary"]
+
+    def score(self, source: Any = None, target: Any = (), /, **fields: Any) -> list[Score]:
         """How likely the model finds each target.
 
-        Called `score(sources, targets)`, or with every field by name.
+        Called `score(sources, targets)`, for a model without inputs `score(targets)`, or with every
+        field by name.
         """
         if source is not None:
-            fields = {**self._named("serving_default", source), **fields}
-            extra = set(self._signature("score").inputs) - set(fields)
-            if len(extra) != 1:
-                raise BadRequest(
-                    f"Name the inputs of `score`: {', '.join(self._signature('score').inputs)}."
-                )
-            fields[extra.pop()] = target
-        outputs = self._run("score", None, fields)
-        scored = []
-        for row, log_probability in enumerate(outputs["log_probability"]):
-            tokens, target_tokens, attention = _alignment(outputs, row)
-            scores = outputs["token_scores"][row, : len(target_tokens)]
-            scored.append(Score(float(log_probability), scores, tokens, target_tokens, attention))
-        return scored
+            fields = {**self._positional(source, target), **fields}
+        outputs = self._run("score", self._asked("score", None, fields))
+        return client_answers.scores(outputs, self.describe())
+
+    def describe(self) -> Description:
+        """What the model reads and writes, as it tells by its signature `describe`.
+
+        Of a model that has none: what its signatures tell.
+        """
+        if self._description is None:
+            if "describe" in self._known():
+                # One row of nothing in particular, where it takes an input: TF Serving's REST API
+                # and its batches know no signature without one.
+                infos = self._signature("describe").inputs
+                asked = {name: [b"" if i.dtype == "string" else 0] for name, i in infos.items()}
+                [told] = self._run("describe", asked)["description"].ravel()
+                try:
+                    self._description = Description.from_json(told)
+                except ValueError as error:
+                    raise ClientError(
+                        f"Model {self.model} does not describe itself: {error}"
+                    ) from None
+            else:
+                self._description = assumed_description(self._known())
+        return self._description
 
     def status(self) -> list[VersionStatus]:
         """The model's versions on the server, newest first."""
@@ -204,45 +240,74 @@ class Client:
             },
         )
 
-    def _run(
-        self, signature: str, texts: Texts | None, fields: dict[str, Texts]
-    ) -> dict[str, np.ndarray]:
-        if texts is not None:
-            fields = {**self._named(signature, texts), **fields}
-        if not fields:
-            raise BadRequest("Nothing to ask: give a text, a list of texts, or fields by name.")
+    def _positional(self, source: Any, target: Any) -> dict[str, Any]:
+        """The fields of `score(source, target)`, by name."""
+        inputs = list(self._signature("score").inputs)
+        named = [field.name for field in self.describe().inputs]
+        given = [name for name in inputs if name not in named]
+        if len(named) > 1 or len(given) != 1:
+            raise BadRequest(f"Name the inputs of `score`: {', '.join(inputs)}.")
+        return {named[0]: source, given[0]: target} if named else {given[0]: source}
+
+    def _asked(self, signature: str, values: Any, fields: dict[str, Any]) -> dict[str, list[Any]]:
+        """What is asked, checked: each input to its rows."""
+        names = list(self._signature(signature).inputs)
+        if signature == "sample":
+            names.remove(_SEED)
+        if values is not None:
+            if len(names) != 1:
+                raise BadRequest(
+                    f"Model {self.model} takes several inputs: {', '.join(names)}. Give them by "
+                    f"name, such as {signature.replace('serving_default', 'predict')}"
+                    f"({names[0] if names else ''}=...)."
+                )
+            if names[0] in fields:
+                raise BadRequest(f"{names[0]} was given twice, with its name and without.")
+            fields = {names[0]: values, **fields}
+        elif not fields and not self.describe().inputs and len(names) == 1:
+            fields = {names[0]: ""}
+        missing = [name for name in names if name not in fields]
+        unknown = [name for name in fields if name not in names]
+        if missing or unknown:
+            told = "" if fields else "Nothing to ask. "
+            told += f"Model {self.model} takes: {', '.join(names)}."
+            told += f" Left out: {', '.join(missing)}." if missing else ""
+            told += f" Not known: {', '.join(unknown)}." if unknown else ""
+            raise BadRequest(told)
+        description = self.describe()
+        known = {field.name: field for field in (*description.inputs, description.output)}
+        asked = {
+            # What is named after no field is a value, or the beginning of one, of the output.
+            name: rows_of(name, field_kind(known.get(name, description.output)), fields[name])
+            for name in names
+        }
+        if len(set(map(len, asked.values()))) > 1:
+            counts = ", ".join(f"{name} has {len(rows)}" for name, rows in asked.items())
+            raise BadRequest(f"Every field needs as many values as the others. Received: {counts}.")
+        return asked
+
+    def _run(self, signature: str, asked: dict[str, list[Any]]) -> dict[str, np.ndarray]:
+        infos = self._signature(signature).inputs
         request = wire.PredictRequest()
         self._fill(request.model_spec)
         request.model_spec.signature_name = signature
-        lengths = {}
-        for name, values in fields.items():
-            encoded = _encoded(name, values)
-            lengths[name] = len(encoded)
-            request.inputs.add(key=name, value=wire.string_tensor(encoded))
-        if len(set(lengths.values())) > 1:
-            counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
-            raise BadRequest(f"Every field needs as many texts as the others. Received: {counts}.")
+        for name, rows in asked.items():
+            request.inputs.add(key=name, value=named_tensor(name, rows, infos[name]))
         response = self._call("PredictionService/Predict", request, wire.PredictResponse)
         return {entry.key: wire.array(entry.value) for entry in response.outputs}
 
-    def _named(self, signature: str, texts: Texts) -> dict[str, Texts]:
-        names = list(self._signature(signature).inputs)
-        if len(names) != 1:
-            raise BadRequest(
-                f"Model {self.model} takes several inputs: {', '.join(names)}. Give them by name, "
-                f"such as predict({names[0]}=...)."
-            )
-        return {names[0]: texts}
-
-    def _signature(self, name: str) -> Signature:
+    def _known(self) -> dict[str, Signature]:
         if self._signatures is None:
             self._signatures = self.metadata().signatures
-        if name not in self._signatures:
+        return self._signatures
+
+    def _signature(self, name: str) -> Signature:
+        known = self._known()
+        if name not in known:
             raise BadRequest(
-                f"Model {self.model} has no signature {name!r}. It has: "
-                f"{', '.join(sorted(self._signatures))}."
+                f"Model {self.model} has no signature {name!r}. It has: {', '.join(sorted(known))}."
             )
-        return self._signatures[name]
+        return known[name]
 
     def _fill(self, spec: Any) -> None:
         spec.name = self.model
@@ -278,58 +343,6 @@ def _host_and_port(address: str) -> str:
         address = f"[{address}]"
     has_port = address.rpartition("]")[2].rpartition(":")[2].isdigit() and ":" in address
     return address if has_port else f"{address}:8500"
-
-
-def _encoded(name: str, values: Texts) -> list[bytes]:
-    if isinstance(values, (str, bytes)):
-        values = [values]
-    encoded = []
-    for value in values:
-        if isinstance(value, str):
-            try:
-                encoded.append(value.encode("utf-8"))
-            except UnicodeEncodeError:
-                raise BadRequest(f"{name} holds a text that is not Unicode: {value!r}.") from None
-        elif isinstance(value, bytes):
-            encoded.append(value)
-        else:
-            raise BadRequest(f"{name} must hold texts. Received: {value!r}.")
-    return encoded
-
-
-def _answer_name(outputs: dict[str, np.ndarray]) -> str:
-    if "target" in outputs:
-        return "target"
-    tokens = ("source_tokens", "target_tokens")
-    names = [n for n, a in outputs.items() if a.dtype == np.object_ and n not in tokens]
-    if len(names) != 1:
-        raise BadRequest(
-            f"The answer is not clear: expected an output `target`. Received: {', '.join(outputs)}."
-        )
-    return names[0]
-
-
-def _scores(outputs: dict[str, np.ndarray], count: int) -> np.ndarray:
-    return outputs["score"] if "score" in outputs else np.full(count, np.nan)
-
-
-def _strings(values: np.ndarray) -> list[str]:
-    return [value.decode("utf-8", "replace") for value in values]
-
-
-def _alignment(
-    outputs: dict[str, np.ndarray], row: int
-) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:
-    source = _tokens(outputs["source_tokens"][row])
-    target = _tokens(outputs["target_tokens"][row])
-    return source, target, outputs["attention"][row, : len(target), : len(source)]
-
-
-def _tokens(row: np.ndarray) -> tuple[str, ...]:
-    tokens = _strings(row)
-    while tokens and not tokens[-1]:
-        tokens.pop()
-    return tuple(tokens)
 
 
 def _infos(entries: Any) -> dict[str, TensorInfo]:

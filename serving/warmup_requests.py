@@ -6,8 +6,9 @@ reads the signature's name and the inputs; the model's name in a request is of n
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ MOST_REQUESTS = 1000
 
 
 def write_warmup_requests(
-    folder: str, requests: Iterable[tuple[str, Mapping[str, Sequence[str]]]]
+    folder: str, requests: Iterable[tuple[str, Mapping[str, Sequence[Any]]]]
 ) -> None:
     """Writes the file into a SavedModel's folder.
 
     Args:
         folder: The SavedModel, any path that TensorFlow can write.
-        requests: A signature's name and its inputs for each: `("score", {"source": ["a dog"],
-            "target": ["ein Hund"]})`.
+        requests: A signature's name and its inputs for each, rows of texts, bytes or numbers:
+            `("score", {"source": ["a dog"], "target": ["ein Hund"]})`.
     """
     from tensorflow_serving.apis import prediction_log_pb2
 
@@ -38,8 +39,17 @@ def write_warmup_requests(
             request = log.predict_log.request
             request.model_spec.signature_name = signature
             for name, values in inputs.items():
-                request.inputs[name].CopyFrom(tf.make_tensor_proto(list(values), tf.string))
+                request.inputs[name].CopyFrom(_tensor(values))
             writer.write(log.SerializeToString())
+
+
+def _tensor(values: Sequence[Any]) -> Any:
+    """Rows as a tensor of their own type."""
+    rows = list(values)
+    # TensorFlow takes an array, or lists of plain values, but no list of arrays.
+    if rows and isinstance(rows[0], np.ndarray):
+        return tf.make_tensor_proto(np.stack(rows))
+    return tf.make_tensor_proto(rows)
 
 
 def has_warmup_requests(folder: str) -> bool:

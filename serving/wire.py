@@ -80,10 +80,33 @@ def type_name(dtype: int) -> str:
     return _TYPES[dtype][0] if dtype in _TYPES else f"type {dtype}"
 
 
+def numpy_type(name: str) -> Any:
+    """A type's name, as `type_name` gives it, to NumPy's type; strings are objects."""
+    for known, kind, _ in _TYPES.values():
+        if known == name:
+            return kind
+    raise ValueError(f"The server wants a tensor of {name}.")
+
+
 def string_tensor(values: Sequence[bytes]) -> Any:
     """A string tensor `[len(values)]`."""
     tensor = Tensor(dtype=_STRING, string_val=values)
     tensor.tensor_shape.dim.add(size=len(values))
+    return tensor
+
+
+def number_tensor(values: np.ndarray) -> Any:
+    """A tensor of an array of numbers, of the array's own type and shape."""
+    for number, (_, kind, _) in _TYPES.items():
+        if number != _STRING and values.dtype.newbyteorder("=") == kind:
+            break
+    else:
+        raise ValueError(f"`values` must be of a type that can be sent. Received: {values.dtype}.")
+    # Its bytes are little-endian on the wire.
+    content = values.astype(values.dtype.newbyteorder("<")).tobytes()
+    tensor = Tensor(dtype=number, tensor_content=content)
+    for size in values.shape:
+        tensor.tensor_shape.dim.add(size=size)
     return tensor
 
 

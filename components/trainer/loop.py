@@ -228,7 +228,9 @@ class TrainingLoop:
         return self._gradients(inputs, target, share)
 
     def _loss_of(self, inputs, target, objective: Objective = PLAIN):
-        encoded = self.model.encode(inputs, target, training=objective.training)
+        graphs, training = self._train_pairs.inputs, objective.training
+        read = {name: graphs[name].corrupted(value, training) for name, value in inputs.items()}
+        encoded = self.model.encode(read, target, training=training)
         return self.output.loss(self.model, encoded, target, objective)
 
     def _evaluate(self) -> None:

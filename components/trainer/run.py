@@ -131,7 +131,13 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     graphs = {**pairs.inputs, pairs.output.field: pairs.output}
     values = {name: graphs[name].values(batch).numpy() for name, batch in inputs.items()}
     values.setdefault(pairs.output.field, pairs.output.values(targets).numpy())
-    return [{name: column[row] for name, column in values.items()} for row in range(len(rows))]
+    return [
+        {
+            name: column[row].tolist() if column.ndim > 1 else column[row]
+            for name, column in values.items()
+        }
+        for row in range(len(rows))
+    ]
 
 
 def drop_other_checkpoints(folder: str) -> None:

@@ -27,10 +27,7 @@ class Label(Kind):
 
     def read(self, raw: Any, options: dict[str, Any], max_length: int) -> str:
         del options
-        # JSON's numbers and truth values are fair names of classes.
-        if isinstance(raw, (bool, int, float)):
-            raw = str(raw).lower() if isinstance(raw, bool) else str(raw)
-        label = " ".join(read_text(raw, max_length).split())
+        label = " ".join(read_text(_named(raw), max_length).split())
         if len(label) > LONGEST:
             raise FieldError(f"is longer than a label may be, {LONGEST} characters")
         return label
@@ -48,10 +45,17 @@ class Label(Kind):
         return is_one_text(value)
 
     def serve(self, value: Any) -> bytes:
-        return serve_text(str(value) if isinstance(value, (bool, int, float)) else value)
+        return serve_text(_named(value))
 
     def answer(self, served: bytes) -> str:
         return served.decode("utf-8", "replace")
+
+
+def _named(value: Any) -> Any:
+    """JSON's numbers and truth values are fair names of classes, as JSON writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, (int, float)) else value
 
 
 KIND = Label()

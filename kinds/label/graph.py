@@ -21,7 +21,14 @@ class Graph(FieldGraph):
 
     def __init__(self, name: str, options: dict[str, Any], learned: bytes):
         super().__init__(name, options, learned)
-        self.labels: list[str] = json.loads(learned)
+        # Behind a function: TensorFlow would wrap a list to track what is in it.
+        self._labels = lambda: json.loads(learned)
+
+    @property
+    def labels(self) -> list[str]:
+        """Every label, in the order of their numbers."""
+        labels: list[str] = self._labels()
+        return labels
 
     @property
     def size(self) -> int:

@@ -41,7 +41,7 @@ export function makeOutput(value, field, row) {
     {},
     label,
     bars,
-    left > 0 ? make("p", { class: "hint" }, `and ${left} more, none as probable`) : null,
+    left > 0 ? make("p", { class: "hint" }, `and ${left} more, less probable`) : null,
   );
 }
 

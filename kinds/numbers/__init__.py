@@ -6,7 +6,7 @@ Files hold a list (JSON), or numbers with spaces or commas between them: `0 0.5 
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "Numbers", "NumbersOptions"]
 
+_LARGEST = 3.4028234e38
+
 
 @dataclass(frozen=True)
 class NumbersOptions(FieldOptions):
@@ -25,11 +27,14 @@ class NumbersOptions(FieldOptions):
 
     Every row has `width` of them; 0: as the first row of a file has. `standardize` subtracts the
     train split's mean and divides by its deviation before an encoder reads them, and undoes it in
-    what a decoder writes.
+    what a decoder writes. In training and evaluation what is read is spoiled on purpose by Gaussian
+    `noise` of that deviation, and by `masking` that share of the numbers with 0.
     """
 
     width: int = 0
     standardize: bool = False
+    noise: float = field(default=0.0, metadata={"at_least": 0})
+    masking: float = field(default=0.0, metadata={"at_least": 0, "below": 1})
 
 
 class Numbers(Kind):
@@ -51,7 +56,7 @@ class Numbers(Kind):
             raise FieldError("must hold numbers alone") from None
         if not values:
             raise FieldError("is empty")
-        if not all(map(math.isfinite, values)):
+        if not all(map(_is_finite, values)):
             raise FieldError("holds a number that is not finite")
         width = options.get("width") or 0
         if width and len(values) != width:
@@ -85,7 +90,7 @@ class Numbers(Kind):
             numbers = [_number(one) for one in value]
         except (OverflowError, TypeError, ValueError):
             raise FieldError(f"must hold lists of numbers. Received: {value!r}") from None
-        if not all(map(math.isfinite, numbers)):
+        if not all(map(_is_finite, numbers)):
             raise FieldError("holds a number that is not finite")
         return numbers
 
@@ -104,6 +109,11 @@ def _number(value: Any) -> float:
     if isinstance(value, bool):
         raise TypeError
     return float(value)
+
+
+def _is_finite(value: float) -> bool:
+    """Whether the number is one in the 32 bits that it is stored and served in, too."""
+    return math.isfinite(value) and abs(value) <= _LARGEST
 
 
 KIND = Numbers()

@@ -50,5 +50,30 @@ class Graph(FieldGraph):
     def tensor_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec([None, self.size], tf.float32)
 
+    def corrupted(self, tensor: tf.Tensor, training: bool = False) -> tf.Tensor:
+        noise, masking = self.options.get("noise") or 0.0, self.options.get("masking") or 0.0
+        if not noise and not masking:
+            return tensor
+        if training:
+            added = tf.random.normal(tf.shape(tensor))
+            chance = tf.random.uniform(tf.shape(tensor))
+        else:
+            # From the row's own numbers, so that a row is spoiled alike in every batch.
+            rows = tf.strings.reduce_join(tf.strings.as_string(tensor), axis=1, separator=" ")
+            seeds = tf.strings.to_hash_bucket_fast(rows, 2**31 - 1)
+            drawn = tf.map_fn(
+                lambda seed: tf.stack(
+                    [
+                        tf.random.stateless_normal([self.size], tf.stack([seed, 0])),
+                        tf.random.stateless_uniform([self.size], tf.stack([seed, 1])),
+                    ]
+                ),
+                seeds,
+                fn_output_signature=tf.TensorSpec([2, self.size], tf.float32),
+            )
+            added, chance = drawn[:, 0], drawn[:, 1]
+        spoiled = tensor + noise * added
+        return tf.where(chance < masking, tf.zeros_like(tensor), spoiled)
+
     def values(self, tensor: tf.Tensor) -> tf.Tensor:
         return tf.cast(tensor, tf.float32) * self._deviation + self._mean

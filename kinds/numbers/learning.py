@@ -22,7 +22,7 @@ def learn(counts: Mapping[str, float], settings: Mapping[str, Any]) -> tuple[byt
     """The mean and deviation of every place as JSON.
 
     Raises:
-        ValueError: The vectors are not equally wide.
+        ValueError: The vectors are not equally wide, or hold what is not finite.
     """
     del settings
     widths = {int(key.split()[1]): int(n) for key, n in counts.items() if key.startswith("width")}
@@ -34,6 +34,9 @@ def learn(counts: Mapping[str, float], settings: Mapping[str, Any]) -> tuple[byt
         )
     [(width, rows)] = widths.items()
     mean = [counts.get(f"sum {place}", 0.0) / rows for place in range(width)]
+    if not all(map(math.isfinite, mean)):
+        places = [place for place in range(width) if not math.isfinite(mean[place])]
+        raise ValueError(f"Numbers must be finite. Received: others at the places {places}.")
     # The mean of the squares less the square of the mean, which rounding may take below 0.
     deviation = [
         math.sqrt(max(counts.get(f"square {place}", 0.0) / rows - mean[place] ** 2, 0.0))

@@ -46,9 +46,11 @@ export function makeInput(field, saved) {
 /**
  * What the model made, beside what it was given where that is as long.
  *
- * @param given The inputs of the row; none: the answer is drawn alone.
+ * @param row The outputs of the row; none: a line will do.
+ * @param given The inputs of the row.
  */
 export function makeOutput(value, field, row, given = {}) {
+  if (!row) return make("span", { class: "text" }, asText(value));
   const side = Math.sqrt(value.length);
   const isSquare = Number.isInteger(side) && value.length >= SMALLEST_GRID;
   const beside = Object.values(given).filter(

@@ -33,6 +33,7 @@ class Text(Kind):
     """Strings without the white space around them, at least one character long."""
 
     name = "text"
+    measured = True
     form = "ids"
     written = "ids"
     metrics = "text"

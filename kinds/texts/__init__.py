@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "SENTENCE_END", "Texts", "TextsOptions", "split_texts"]
 
-SENTENCE_END = r"([.!?。！？…]+[\"'”’»)\]]*)\s+"
+# Named one by one: what `\s` means is another set in the graph than in Python.
+_SPACES = " \t\n\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+SENTENCE_END = rf"([.!?。！？…]+[\"'”’»)\]]*)[{_SPACES}]+"
 """What ends a sentence; the graph splits by the same expression."""
 
 
@@ -40,6 +42,7 @@ class Texts(Kind):
     """Lists of strings, each without the white space around it, none of them empty."""
 
     name = "texts"
+    measured = True
     form = "nested_ids"
     is_text = True
     Options = TextsOptions

@@ -25,10 +25,10 @@ def draw(
     them apart: the sentences' numbers across, the answer's tokens down.
 
     ```
-    1 ██       It rained .
-               ·· ██████
-    2 ████████ I loved it !
-               ·  █████ ·· ·
+    1 ██       It rained.
+               ·· ██████·
+    2 ████████ I loved it!
+               · █████ ···
     ```
 
     Args:

@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pairloom.pipeline.commands.connection import add_connection_arguments, connect
 from pairloom.pipeline.errors import UserError
@@ -17,75 +17,93 @@ if TYPE_CHECKING:
 # no smaller one. Few at once also means that the first answers come soon.
 BATCH = 8
 
+Rows = dict[str, list[Any]]
+Print = Callable[["Client", Rows], None]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument(
-        "text", nargs="*", metavar="TEXT", help="what to ask; - reads standard input, a line each"
+        "text",
+        nargs="*",
+        metavar="TEXT",
+        help="what to ask, a value each; - reads standard input, a line each",
+    )
+    parser.add_argument(
+        "--field",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an input of a model that has several; repeat it for each",
     )
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--explain", action="store_true", help="show the attention as a heat map")
+    shown.add_argument("--explain", action="store_true", help="show what the model looked at")
     shown.add_argument(
-        "--picture", metavar="FILE", help="draw the attention of one text into a PNG file"
+        "--picture", metavar="FILE", help="draw what it looked at for one answer into a PNG file"
     )
     shown.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
+    shown.add_argument(
+        "--sample", type=int, default=0, metavar="N", help="show N answers drawn by chance"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="for --sample: the same draws each time (default: others)"
+    )
     add_connection_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints an answer a line; with --explain or --nbest a block each."""
-    texts = given_texts(args.text)
+    """Prints an answer a line; with --explain, --nbest or --sample a block each."""
     if args.picture:
         require_picture_file(args.picture)
+    if args.sample < 0:
+        raise UserError(f"Expected --sample of at least 1. Received: {args.sample}.")
+    if args.seed is not None and not args.sample:
+        raise UserError("Expected --seed with --sample. Received: --seed alone.")
+    from pairloom.pipeline.commands.predict_questions import asked_rows
+
     with connect(args) as client:
+        rows = asked_rows(client, args.text, args.field)
         if args.picture:
-            draw(client, list(texts), args.picture)
+            draw(client, list(rows), args.picture)
             return 0
-        print_batch = print_answers
-        if args.explain:
-            print_batch = print_explained
-        elif args.nbest:
-            print_batch = print_nbest
-        for batch in batches(texts):
-            print_in_parts(print_batch, client, batch)
+        for batch in batches(rows):
+            print_in_parts(_printer(args), client, batch)
             # Into a pipe Python would keep the answers back until it has some kilobytes.
             sys.stdout.flush()
     return 0
 
 
-def print_in_parts(
-    print_batch: Callable[["Client", list[str]], None], client: "Client", texts: list[str]
-) -> None:
+def _printer(args: argparse.Namespace) -> Print:
+    from pairloom.pipeline.commands import predict_answers as shown
+
+    if args.explain:
+        return shown.print_explained
+    if args.nbest:
+        return shown.print_nbest
+    if args.sample:
+        return lambda client, rows: shown.print_samples(client, rows, args.sample, args.seed)
+    return shown.print_answers
+
+
+def print_in_parts(print_batch: Print, client: "Client", rows: Rows) -> None:
     """Prints a batch, in smaller ones where the server takes no more at once."""
     from pairloom.serving.client import TooManyTexts
 
     try:
-        print_batch(client, texts)
+        print_batch(client, rows)
     except TooManyTexts as error:
-        for start in range(0, len(texts), error.most):
-            print_batch(client, texts[start : start + error.most])
+        count = max(map(len, rows.values()))
+        for start in range(0, count, error.most):
+            part = slice(start, start + error.most)
+            print_batch(client, {name: type(values)(values[part]) for name, values in rows.items()})
 
 
-def given_texts(words: list[str]) -> Iterator[str]:
-    """The texts to ask about, from the command line, or line by line from standard input.
+def batches(rows: Iterator[dict[str, Any]]) -> Iterator[Rows]:
+    """The rows in columns of `BATCH`, each as soon as it is full."""
+    from pairloom.serving.client import Several
 
-    Raises:
-        UserError: there is none.
-    """
-    texts: Iterator[str] = iter(words)
-    if words == ["-"] or (not words and not sys.stdin.isatty()):
-        texts = (line.rstrip("\r\n") for line in sys.stdin)
-    first = next(texts, None)
-    if first is None:
-        raise UserError('Expected a text to ask about, as in `pairloom predict "hello"`.')
-    return chain([first], texts)
-
-
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The texts in lists of `BATCH`, each as soon as it is full."""
-    remaining = iter(texts)
-    while batch := list(islice(remaining, BATCH)):
-        yield batch
+    while batch := list(islice(rows, BATCH)):
+        yield {name: Several(row[name] for row in batch) for name in batch[0]}
 
 
 def require_picture_file(path: str) -> None:
@@ -101,43 +119,23 @@ def require_picture_file(path: str) -> None:
         raise UserError(f"Expected a --picture in a folder. Received: {path}; make it first.")
 
 
-def draw(client: "Client", texts: list[str], path: str) -> None:
-    """Answers one text and draws its attention.
+def draw(client: "Client", rows: list[dict[str, Any]], path: str) -> None:
+    """Answers one row of inputs and draws what was looked at for it.
 
     Raises:
-        UserError: there are several texts.
+        UserError: there are several rows, or nothing was looked at.
     """
-    if len(texts) != 1:
-        raise UserError(f"Expected one text with --picture. Received {len(texts)}.")
-    from pairloom.serving.pictures import save_alignment
+    if len(rows) != 1:
+        raise UserError(f"Expected one text with --picture. Received {len(rows)}.")
+    from pairloom.pipeline.commands.predict_answers import save_picture, shown_row
 
-    [answer] = client.explain(texts)
-    title = f"{texts[0]} → {answer.text}"
-    save_alignment(path, answer.attention, answer.source_tokens, answer.target_tokens, title)
-    print(answer.text)
-    print(f"Drew {path}.")
-
-
-def print_answers(client: "Client", texts: list[str]) -> None:
-    """Answers, a line each."""
-    for answer in client.predict(texts):
-        print(answer.text)
-
-
-def print_nbest(client: "Client", texts: list[str]) -> None:
-    """Texts, each with its alternatives and their scores."""
-    for text, answers in zip(texts, client.nbest(texts)):
-        print(text)
-        for answer in answers:
-            print(f"  {answer.score:8.3f}  {answer.text}")
-
-
-def print_explained(client: "Client", texts: list[str]) -> None:
-    """Answers with their heat maps."""
-    from pairloom.serving.heatmap import heatmap
-
-    color = sys.stdout.isatty()
-    for text, answer in zip(texts, client.explain(texts)):
-        print(f"{text} → {answer.text}   (score {answer.score:.3f})")
-        print(heatmap(answer.attention, answer.source_tokens, answer.target_tokens, color=color))
-        print()
+    [columns] = batches(iter(rows))
+    [answer] = client.explain(**columns)
+    description = client.describe()
+    title = f"{shown_row(rows[0])} → {answer.text}"
+    for field in description.inputs:
+        if save_picture(path, answer.fields[field.name], answer.target_tokens, title):
+            print(answer.text)
+            print(f"Drew {path}.")
+            return
+    raise UserError("Expected a model that attends to its input. This one has nothing to draw.")

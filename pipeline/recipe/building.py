@@ -4,7 +4,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pairloom.pipeline.recipe.document import Document, Key
 from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
@@ -33,6 +33,14 @@ class Chosen:
     default: str = ""
 
 
+class _Others(NamedTuple):
+    """What a section is not: the key that chose, what it says, and classes by what else it may say."""
+
+    key: str
+    chosen: str
+    classes: Mapping[str, type]
+
+
 class _Mismatch(Exception):
     """A value that is not of the wanted type; turned into a RecipeError by whoever asked."""
 
@@ -42,7 +50,7 @@ def build(
     values: Any,
     document: Document,
     key: Key = (),
-    others: Mapping[str, type] | None = None,
+    others: "_Others | None" = None,
 ) -> Any:
     """Makes a `cls` from a mapping.
 
@@ -53,7 +61,7 @@ def build(
         values: What the recipe says there; None counts as an empty mapping.
         document: Gives errors their file and line.
         key: Where in the recipe `values` stands.
-        others: The classes that another `type` would have chosen, by that type.
+        others: What another `type` or `kind` would have chosen.
 
     Raises:
         RecipeError: an unknown or missing key, a wrong type, a value out of its limits.
@@ -81,15 +89,16 @@ def build(
 def _unknown_key(
     name: Any,
     known: Collection[str],
-    others: Mapping[str, type] | None,
+    others: _Others | None,
     document: Document,
     key: Key,
 ) -> RecipeError:
     expected = f"one of the keys {', '.join(known)}"
-    for other, cls in (others or {}).items():
+    for other, cls in others.classes.items() if others else ():
         if name in {spec.name for spec in dataclasses.fields(cls)}:  # type: ignore[arg-type]
-            expected += f"; --set '{'.'.join(key)}={{type: {other}, ...}}' replaces the section"
-            received = f"`{name}`, which belongs to the type {other}"
+            section = f"{'.'.join(key)}={{{others.key}: {others.chosen}, ...}}"
+            expected += f"; --set '{section}' replaces the section"
+            received = f"`{name}`, which belongs to the {others.key} {other}"
             return document.error((*key, name), expected, received)
     near = nearest_name(name, known)
     return document.error((*key, str(name)), expected, f"the unknown key `{name}`", near)
@@ -179,8 +188,8 @@ def _chosen(choice: Chosen, value: Any, document: Document, key: Key) -> Any:
         if not isinstance(name, str) or name not in known:
             near = nearest_name(str(name), known)
             raise document.error((*key, choice.key), " or ".join(known), _shown(name), near)
-    others = {other: cls for other, cls in known.items() if other != name}
-    return build(known[name], value, document, key, others)
+    classes = {other: cls for other, cls in known.items() if other != name}
+    return build(known[name], value, document, key, _Others(choice.key, name, classes))
 
 
 def _scalar(wanted: Any, value: Any) -> Any:

@@ -42,6 +42,8 @@ def filled(recipe: Recipe, document: Document) -> Recipe:
     if not evaluation.metrics:
         shown = kinds[recipe.output].shown if recipe.inputs else ("perplexity",)
         evaluation = dataclasses.replace(evaluation, metrics={name: name for name in shown})
+    if not kinds[(*(recipe.inputs or ()), recipe.output)[0]].measured:
+        evaluation = dataclasses.replace(evaluation, length_buckets=())
     fields = {
         name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
         if hasattr(settings, "vocabulary")
@@ -60,17 +62,25 @@ def filled(recipe: Recipe, document: Document) -> Recipe:
 
 def _vocabularies(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> dict[str, Any]:
     used: dict[str, type] = {}
+    listed = recipe.vocabularies
     for name, kind in kinds.items():
-        if kind.Learning is not None:
-            used.setdefault(recipe.vocabulary_of(name), kind.Learning)
-    for name in recipe.vocabularies:
+        if kind.Learning is None:
+            continue
+        named = recipe.vocabulary_of(name)
+        # One that a field has by its own name need not be listed; one that it asks for is a typo.
+        if listed and named not in (name, *listed):
+            expected = f"one of the vocabularies {', '.join(listed)}"
+            near = nearest_name(named, listed)
+            raise document.error(("fields", name, "vocabulary"), expected, named, near)
+        used.setdefault(named, kind.Learning)
+    for name in listed:
         if name not in used:
             near = nearest_name(name, used)
             expected = f"a vocabulary that a field uses ({', '.join(sorted(used)) or 'none'})"
             received = f"{name}, which no field uses"
             raise document.error(("vocabularies", name), expected, received, near)
     return {
-        name: build(cls, recipe.vocabularies.get(name), document, ("vocabularies", name))
+        name: build(cls, listed.get(name), document, ("vocabularies", name))
         for name, cls in used.items()
     }
 
@@ -79,8 +89,9 @@ def _search(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Any:
     writing = kinds[recipe.output].Writing
     if writing is None:
         if recipe.search is not None:
-            expected = f"nothing: a {kinds[recipe.output].name} is not searched for"
-            raise document.error(("search",), expected, "settings")
+            kind = kinds[recipe.output].name
+            expected = f"nothing: the output `{recipe.output}`, {kind}, is not searched for"
+            raise document.error(("search",), expected, "settings of a search")
         return None
     return build(writing, recipe.search, document, ("search",))
 

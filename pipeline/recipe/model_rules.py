@@ -1,11 +1,11 @@
 """What must fit in a model: forms, widths, tables and joins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pairloom.pipeline.recipe.filling import kinds_of
 from pairloom.pipeline.recipe.names import Broken
-from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders
+from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders, joins
 from pairloom.pipeline.recipe.schema import Recipe
 
 __all__ = ["broken_model"]
@@ -54,14 +54,21 @@ def _form(
 def _join(recipe: Recipe) -> Iterator[Broken]:
     inputs, join = recipe.inputs or (), recipe.model.join
     if len(inputs) > 1 and join is None:
-        yield Broken("model.join", "concat or query, for several inputs", "none")
+        received = f"none, with {_counted(inputs)}"
+        yield Broken("model.join", f"{' or '.join(joins())}, for several inputs", received)
     if len(inputs) < 2 and join is not None:
-        expected = "nothing: there is nothing to join"
-        yield Broken("model.join", expected, f"{join.type}, with the inputs {', '.join(inputs)}")
+        received = f"{join.type}, with {_counted(inputs)}"
+        yield Broken("model.join", "nothing: there is nothing to join", received)
     asks = getattr(join, "asks", None)
     if asks is not None and (asks not in inputs or len(inputs) != 2):
         expected = "one of two inputs, which asks while the other is looked at"
-        yield Broken("model.join.asks", expected, f"{asks}, with the inputs {', '.join(inputs)}")
+        yield Broken("model.join.asks", expected, f"{asks}, with {_counted(inputs)}")
+
+
+def _counted(inputs: Sequence[str]) -> str:
+    if not inputs:
+        return "no input"
+    return f"the input{'s' if len(inputs) > 1 else ''} {', '.join(inputs)}"
 
 
 def _encoder(key: str, encoder: Any) -> Iterator[Broken]:

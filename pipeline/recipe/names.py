@@ -27,7 +27,6 @@ RESERVED = (
     "score",
     "seed",
     "source_tokens",
-    "summary",
     "target_tokens",
     "token_scores",
     "tokens",

@@ -17,7 +17,6 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from _files(recipe)
     yield from _columns(recipe)
     yield from _options(recipe)
-    yield from _vocabularies(recipe)
     yield from broken_model(recipe)
     yield from _search(recipe)
     yield from _evaluation(recipe)
@@ -102,20 +101,10 @@ def _options(recipe: Recipe) -> Iterator[Broken]:
         yield Broken(f"data.options.{name}", expected, received, near)
 
 
-def _vocabularies(recipe: Recipe) -> Iterator[Broken]:
-    """A field that names a vocabulary of its own accord names one that is listed."""
-    listed = recipe.vocabularies
-    for name, settings in recipe.fields.items():
-        vocabulary = getattr(settings, "vocabulary", "")
-        if listed and vocabulary and vocabulary not in listed:
-            near = nearest_name(vocabulary, listed)
-            expected = f"one of the vocabularies {', '.join(listed)}"
-            yield Broken(f"fields.{name}.vocabulary", expected, vocabulary, near)
-
-
 def _search(recipe: Recipe) -> Iterator[Broken]:
+    """Of a search with a beam; what else a kind may say of its writing has no such rules."""
     search = recipe.search
-    if search is None:
+    if not hasattr(search, "beam"):
         return
     if search.nbest is not None and search.nbest > search.beam:
         yield Broken("search.nbest", f"at most search.beam ({search.beam})", str(search.nbest))
@@ -147,6 +136,9 @@ def _evaluation(recipe: Recipe) -> Iterator[Broken]:
         near = nearest_name(evaluation.compare, evaluation.metrics)
         expected = f"a metric of evaluation.metrics ({shown}), or null"
         yield Broken("evaluation.compare", expected, evaluation.compare, near)
+    if evaluation.references and not recipe.inputs:
+        expected = "false: without inputs there is nothing to give several answers to"
+        yield Broken("evaluation.references", expected, "true")
     buckets = evaluation.length_buckets
     if any(b < 1 for b in buckets) or list(buckets) != sorted(set(buckets)):
         expected = "whole numbers from 1, each larger than the one before"

@@ -37,7 +37,7 @@ class SplitShares:
 class Fold:
     """Splits by what a column or key says: rows whose `by` is one of those listed."""
 
-    by: str
+    by: int | str
     eval: tuple[int | str, ...] = ()
     test: tuple[int | str, ...] = ()
 

@@ -28,7 +28,8 @@ def unused_settings(recipe: Recipe, values: dict[str, Any]) -> Iterator[str]:
         unused = [f"model.decoder.{name}" for name in _OF_ATTENTION if name in written]
         # Their default, 0, says what is so anyway.
         unused += ["training.coverage"] * (recipe.training.coverage > 0)
-        unused += ["search.coverage_penalty"] * (recipe.search.coverage_penalty > 0)
+        penalty = getattr(recipe.search, "coverage_penalty", 0)
+        unused += ["search.coverage_penalty"] * (penalty > 0)
         yield from _told(unused, f"`context: {decoder.context}`")
         return
     used = {

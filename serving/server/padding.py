@@ -1,7 +1,7 @@
 """Outputs as wide as the longest value of their batch, cut back to a request's own width.
 
 The model's description says what the axes of an output run along, and which outputs hold the tokens
-along them: padding is an empty token. An output of a size that varies, and whose axes nobody states,
+along them: padding is an empty token. An output whose size varies along an axis that nobody states
 cannot be cut.
 """
 
@@ -60,8 +60,9 @@ def trim(
         shape = shapes[name]
         if shape is not None and _varies(shape):
             sizes = zip(_axes(name, description), shape[1:])
-            own = (slice(widths[axis] if size is None else None) for axis, size in sizes)
-            array = array[(slice(None), *own)]
+            own = [slice(widths[axis] if size is None else None) for axis, size in sizes]
+            kept = (slice(None), *own)
+            array = array[kept]
         trimmed[name] = array
     return trimmed
 

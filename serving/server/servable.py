@@ -60,9 +60,7 @@ class Servable:
         self._texts = _texts(model, description) if description is not None else set()
         self._batcher = None
         if settings.batching is not None:
-            self._batcher = Batcher(
-                model, settings.batching, settings.metrics.batch, description
-            )
+            self._batcher = Batcher(model, settings.batching, settings.metrics.batch, description)
         self._users = 0
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ import pytest
 
 BACKEND = keras.backend.backend()
 # What is TensorFlow's by design.
-collect_ignore = [] if BACKEND == "tensorflow" else ["search", "text"]
+collect_ignore = [] if BACKEND == "tensorflow" else ["search"]
 
 
 def pytest_collection_modifyitems(items):

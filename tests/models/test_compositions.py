@@ -13,12 +13,22 @@ from pairloom.models.losses import masked_cross_entropy
 from pairloom.models.scores import SCORES
 
 SOURCE = np.array([[4, 5, 6, 7, 4], [8, 9, 5, 0, 0], [5, 0, 0, 0, 0]])
+INPUTS = {"source": SOURCE}
 TARGET = np.array([[2, 4, 6, 8, 3], [2, 5, 7, 3, 0], [2, 9, 3, 0, 0]])
 
+TRANSFORMER = {
+    "type": "transformer",
+    "vocabulary_size": 10,
+    "units": 6,
+    "layers": 2,
+    "heads": 2,
+    "feed_forward": 8,
+}
 ENCODERS = st.one_of(
     st.fixed_dictionaries(
         {
             "type": st.just("tokens"),
+            "vocabulary_size": st.just(10),
             "units": st.just(6),
             "embedding_units": st.just(5),
             "cell": st.sampled_from(sorted(CELLS)),
@@ -30,16 +40,18 @@ ENCODERS = st.one_of(
     st.just(
         {
             "type": "tokens",
+            "vocabulary_size": 10,
             "units": 6,
             "embedding_units": 5,
             "cell": "lstmn",
             "bidirectional": False,
         }
     ),
-    st.just({"type": "transformer", "units": 6, "layers": 2, "heads": 2, "feed_forward": 8}),
+    st.just(TRANSFORMER),
 )
 RECURRENT = {
     "type": st.just("recurrent"),
+    "vocabulary_size": st.just(10),
     "units": st.just(6),
     "embedding_units": st.just(5),
     "cell": st.sampled_from(sorted(CELLS)),
@@ -59,7 +71,7 @@ DECODERS = st.one_of(
         }
     ),
     st.fixed_dictionaries({**RECURRENT, "context": st.sampled_from(["every_step", "state"])}),
-    st.just({"type": "transformer", "units": 6, "layers": 2, "heads": 2, "feed_forward": 8}),
+    st.just(TRANSFORMER),
 )
 
 
@@ -78,20 +90,20 @@ def folder(tmp_path_factory):
 @given(encoder=ENCODERS, decoder=DECODERS, seed=st.integers(0, 99))
 def test_every_composition(encoder, decoder, seed, folder, gradients):
     keras.utils.set_random_seed(seed)
-    model = EncoderDecoder(10, 10, encoder, decoder)
-    model.build(SOURCE.shape, TARGET.shape)
+    model = EncoderDecoder({"source": encoder}, decoder)
+    model.build({"source": SOURCE.shape}, TARGET.shape)
     learns_in_one_step(model, gradients)
     steps_equal_teacher_forcing(model)
     path = folder / "model.keras"
     model.save(path)
     loaded = keras.models.load_model(path)
-    expected, _ = model(SOURCE, TARGET[:, :-1])
-    np.testing.assert_allclose(loaded(SOURCE, TARGET[:, :-1])[0], expected, atol=1e-6)
+    expected, _ = model(INPUTS, TARGET[:, :-1])
+    np.testing.assert_allclose(loaded(INPUTS, TARGET[:, :-1])[0], expected, atol=1e-6)
 
 
 def learns_in_one_step(model, gradients):
     def loss():
-        logits, _ = model(SOURCE, TARGET[:, :-1])
+        logits, _ = model(INPUTS, TARGET[:, :-1])
         return masked_cross_entropy(logits, TARGET[:, 1:])
 
     before = float(loss())
@@ -103,7 +115,7 @@ def learns_in_one_step(model, gradients):
 
 
 def steps_equal_teacher_forcing(model):
-    logits, weights = model(SOURCE, TARGET[:, :-1])
+    logits, weights = model(INPUTS, TARGET[:, :-1])
     decoder = model.decoder
     memory = decoder.prepare(model.encoder(SOURCE))
     state = decoder.initial_state(memory, 1)

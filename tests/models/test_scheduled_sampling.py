@@ -5,18 +5,17 @@ from pairloom.models import EncoderDecoder
 from pairloom.models.scheduled_sampling import scheduled_ids
 
 SOURCE = np.array([[4, 5, 6, 7], [8, 9, 0, 0]])
+SIZES = {"vocabulary_size": 10, "units": 4, "embedding_units": 3}
 FED = np.array([[2, 4, 5, 6, 7], [2, 8, 9, 0, 0]], "int32")
 
 
 def mixed(share, rows=1):
     keras.utils.set_random_seed(0)
     model = EncoderDecoder(
-        10,
-        10,
-        {"type": "tokens", "units": 4, "embedding_units": 3},
-        {"type": "recurrent", "units": 4, "embedding_units": 3},
+        {"source": {"type": "tokens", **SIZES}},
+        {"type": "recurrent", **SIZES},
     )
-    model.build((None, None), (None, None))
+    model.build({"source": (None, None)}, (None, None))
     # It always wants to say 1.
     model.decoder.output_layer.bias.assign(np.eye(10)[1] * 100)
     source, fed = (np.repeat(x, rows, 0) for x in (SOURCE, FED))

@@ -17,7 +17,7 @@ class Event:
 
 
 PROGRESS = TrainingProgress(
-    step=1200, total_steps=5000, epoch=2, loss=1.2345, tokens_per_second=5678.9, seconds_left=125
+    step=1200, total_steps=5000, epoch=2, loss=1.2345, units_per_second=5678.9, seconds_left=125
 )
 
 
@@ -41,8 +41,8 @@ def test_progress_tells_step_loss_speed_and_time_left():
 
 
 def test_evaluations_are_told_once_there_is_one():
-    later = TrainingProgress(**{**PROGRESS.__dict__, "eval_loss": 1.5, "eval_bleu": 30.25})
-    assert progress_words(later).endswith("eval loss 1.500 · eval BLEU 30.2")
+    later = TrainingProgress(**{**PROGRESS.__dict__, "evaluation": {"eval_loss": 1.5, "bleu": 30.25}})
+    assert progress_words(later).endswith("eval loss 1.500 · bleu 30.250")
 
 
 def test_a_step_behind_the_planned_ones_is_not_told_as_one_of_them():

@@ -43,8 +43,8 @@ def test_every_shipped_recipe_compiles(name, tmp_path):
 def test_data_goes_one_way(nodes):
     assert upstream(nodes["PairExamples"]) == set()
     assert upstream(nodes["StatisticsGen"]) == {"PairExamples"}
-    assert upstream(nodes["SubwordLearner"]) == {"PairExamples"}
-    assert upstream(nodes["Transform"]) == {"PairExamples", "SchemaGen", "SubwordLearner"}
+    assert upstream(nodes["FieldLearner"]) == {"PairExamples"}
+    assert upstream(nodes["Transform"]) == {"PairExamples", "SchemaGen", "FieldLearner"}
     assert upstream(nodes["Trainer"]) == {"Transform"}
     assert upstream(nodes["Evaluator"]) == {"PairExamples", "Trainer", "LastBlessedModel"}
     assert upstream(nodes["Pusher"]) == {"Trainer", "Evaluator"}
@@ -109,7 +109,8 @@ def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder
     config = json.loads(parameter(nodes["Trainer"], "custom_config"))
     assert config == trainer_config(load_recipe("cmudict"), folder)
     assert set(config) == {
-        "fields", "output", "model", "training", "search", "evaluation", "checkpoints",
+        "name", "fields", "inputs", "output", "model", "training", "search", "evaluation",
+        "checkpoints",
     }  # fmt: skip
     assert config["checkpoints"] == str(folder.checkpoints)
 
@@ -137,7 +138,7 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
     assert changed("training.epochs=1") == {"Trainer"}
     assert changed("model.encoder.units=8") == {"Trainer"}
     assert changed("evaluation.tolerance=9") == {"Evaluator"}
-    assert changed("vocabularies.source.size=300") == {"SubwordLearner"}
+    assert changed("vocabularies.source.size=300") == {"FieldLearner"}
     assert changed("data.options.limit=5") == {"PairExamples"}
     assert changed("description=other") == set()
     assert changed("data.options={limit: 0, stress: false}") == set()

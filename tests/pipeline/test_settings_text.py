@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from pairloom.pipeline.recipe.schema import Data, FieldSettings, Vocabulary
+from pairloom.kinds.text import TextOptions
+from pairloom.kinds.text.vocabulary import Vocabulary
+from pairloom.pipeline.recipe.schema import Data
 from pairloom.pipeline.settings_text import plain, section
 
 
@@ -27,7 +29,7 @@ def test_equal_settings_give_equal_text(settings, same):
 
 
 def test_an_order_with_a_meaning_is_kept():
-    fields = {"word": FieldSettings(), "sound": FieldSettings()}
+    fields = {"word": TextOptions(), "sound": TextOptions()}
     for order in (fields, backwards(fields)):
         assert list(json.loads(section(order, ordered=True))) == list(order)
 

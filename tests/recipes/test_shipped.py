@@ -30,7 +30,8 @@ def test_multi30k_keeps_its_official_splits(name):
 
 def test_the_two_models_of_multi30k_differ_in_model_and_training_alone():
     one, other = (load_recipe(f"multi30k-en-de{kind}") for kind in ("", "-transformer"))
-    assert (one.model.encoder.type, other.model.encoder.type) == ("tokens", "transformer")
+    types = [recipe.model.encoders["source"].type for recipe in (one, other)]
+    assert types == ["tokens", "transformer"]
     for section in ("data", "fields", "output", "vocabularies", "search", "evaluation"):
         assert getattr(one, section) == getattr(other, section), section
 
@@ -38,4 +39,6 @@ def test_the_two_models_of_multi30k_differ_in_model_and_training_alone():
 @pytest.mark.parametrize("name", sorted(shipped_recipes()))
 @pytest.mark.parametrize("beam", [1, 2, 10])
 def test_the_beam_can_be_changed_alone(name, beam):
-    assert load_recipe(name, [f"search.beam={beam}"]).search.nbest == min(5, beam)
+    if load_recipe(name).search is None:
+        pytest.skip("what it writes is not searched for")
+    assert load_recipe(name, [f"search.beam={beam}"]).search.answers == min(5, beam)

@@ -133,13 +133,15 @@ def test_a_server_that_does_not_answer_times_out():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda client: client.predict(), "Nothing to ask"),
+        (lambda client: client.predict(), "Nothing to ask. Model default takes: source"),
         (lambda client: client.predict([1]), "source must hold texts. Received: 1"),
         (lambda client: client.predict("\ud800"), "not Unicode"),
-        (lambda client: client.predict(sauce="a"), "alias not found in signature: sauce"),
-        (lambda client: client.predict("a", more="b"), "Sent extra: {more}"),
+        (lambda client: client.predict(3), "source must hold texts. Received: 3"),
+        (lambda client: client.predict(sauce="a"), "Left out: source. Not known: sauce"),
+        (lambda client: client.predict("a", more="b"), "takes: source. Not known: more"),
+        (lambda client: client.predict("a", source="b"), "source was given twice"),
         (lambda client: client.score(["a"], ["b", "c"]), "source has 1, target has 2"),
-        (lambda client: client.score("a", "b", more="c"), "Sent extra: {more}"),
+        (lambda client: client.score("a", "b", more="c"), "source, target. Not known: more"),
     ],
 )
 def test_a_wrong_question_is_a_bad_request(client, call, message):

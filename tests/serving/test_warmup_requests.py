@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import tensorflow as tf
 from google.protobuf.message import DecodeError
@@ -20,6 +21,20 @@ def test_requests_are_where_tf_serving_looks_for_them(tmp_path):
     assert request.model_spec.signature_name == "score"
     values = {name: tf.make_ndarray(proto).tolist() for name, proto in request.inputs.items()}
     assert values == {"source": ["ü".encode()], "target": [b"b"]}
+
+
+def test_values_keep_their_own_types(tmp_path):
+    numbers = np.array([[1, 2]], np.int64)
+    inputs = {"a": [[0.5, 1.0], (2.0, 3.0)], "b": [b"\xff"], "c": ["x"], "d": [7], "e": numbers}
+    write_warmup_requests(str(tmp_path), [("s", inputs), ("describe", {})])
+    given, nothing = read_warmup_requests(str(tmp_path))
+    read = {name: tf.make_ndarray(p) for name, p in given.predict_log.request.inputs.items()}
+    types = {name: value.dtype for name, value in read.items()}
+    assert types == {"a": np.float32, "b": object, "c": object, "d": np.int32, "e": np.int64}
+    assert {name: value.tolist() for name, value in read.items()} == {
+        "a": [[0.5, 1.0], [2.0, 3.0]], "b": [b"\xff"], "c": [b"x"], "d": [7], "e": [[1, 2]],
+    }  # fmt: skip
+    assert not nothing.predict_log.request.inputs
 
 
 def test_what_was_written_is_read_in_its_order(tmp_path):

@@ -75,6 +75,35 @@ def test_every_tensor_of_tensorflows_is_read(array):
     assert wire.array(tensor).dtype == array.dtype
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[0.5, -1.0]], np.float32),
+        np.array([[0.5], [2.0]], ">f4"),
+        np.array([2**40, -1], np.int64),
+        np.zeros([0, 3], np.float32),
+        np.array(7, np.int32),
+        np.array([True, False]),
+        np.arange(6, dtype=np.float64).reshape(2, 3)[:, ::2],
+        np.array([1.5], np.float16),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_numbers_of_ours_are_read_by_the_official_stubs(array):
+    tensor = wire.number_tensor(array)
+    official = tensor_pb2.TensorProto.FromString(tensor.SerializeToString())
+    np.testing.assert_array_equal(tf.make_ndarray(official), array)
+    assert official.dtype == tf.make_tensor_proto(array.astype(array.dtype.newbyteorder("="))).dtype
+    assert array.dtype.newbyteorder("=") == wire.numpy_type(wire.type_name(official.dtype))
+
+
+def test_what_cannot_be_sent_is_named():
+    with pytest.raises(ValueError, match="Received: complex128"):
+        wire.number_tensor(np.array([1j]))
+    with pytest.raises(ValueError, match="a tensor of type 20"):
+        wire.numpy_type("type 20")
+
+
 def test_left_out_values_repeat_the_last_one():
     assert wire.array(_tensor(types_pb2.DT_FLOAT, 3, float_val=[1, 2])).tolist() == [1, 2, 2]
     assert wire.array(_tensor(types_pb2.DT_STRING, 2)).tolist() == [b"", b""]

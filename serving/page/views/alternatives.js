@@ -12,7 +12,9 @@ import { columnsOf, rowOf } from "./rows.js";
  */
 export async function askAlternatives(ask, signature, rows, columns = columnsOf(rows)) {
   const { model, version, output, signal } = ask;
-  const outputs = await api.ask(model, version.asked, signature, columns, signal);
+  const answer = await api.ask(model, version.asked, signature, columns, signal);
+  // TF Serving does not name an output that is the only one.
+  const outputs = Array.isArray(answer) ? { [output]: answer } : answer;
   const several = signature === "nbest" || signature === "sample";
   return rows.map((_, i) => {
     const values = several ? outputs[output][i] : [outputs[output][i]];

@@ -8,6 +8,7 @@ import { readTokens, withoutPadding } from "./tokens.js";
 const MOST_NAMED = 5;
 const WORTH_NAMING = 0.005;
 const HELP = "Point at a sentence, or walk with the arrow keys, to see its weights in numbers.";
+const TARGET_HELP = "Point at a written word to see which sentences it was written for.";
 
 /**
  * Draws a document, or a conversation.
@@ -31,7 +32,8 @@ export function makeDocument({ sentences, attention, inner, written }) {
     const shown = weights && (row === null ? mean(weights) : weights[row]);
     list.light(shown, column);
     target?.light(column === null ? null : weights.map((line) => line[column]), row);
-    readout.replaceChildren(...tell(parts, shown, column, row === null ? null : target.tokens[row]));
+    const told = tell(parts, shown, column, row === null ? null : target.tokens[row]);
+    readout.replaceChildren(...(told ?? [target ? `${TARGET_HELP} ${HELP}` : HELP]));
   };
   const target = weights?.length > 1 ? makeTarget(rows, (row) => show(row, null)) : null;
   show(null, null);
@@ -120,7 +122,7 @@ function makeList(parts, onPoint) {
 
 function tell(parts, weights, column, token) {
   const word = ({ text }) => make("bdi", { class: "word" }, text);
-  if (column === null && !token) return [HELP];
+  if (column === null && !token) return null;
   if (column === null) {
     const best = weights.indexOf(Math.max(...weights));
     return [word(token), ` ← sentence ${best + 1} ${shownNumber(weights[best])}`];

@@ -25,7 +25,8 @@ export function makeHeatmap(sourceTokens, targetTokens, attention) {
   }
   const weights = joinWeights(attention, rows, columns);
   const readout = make("p", { class: "readout", role: "status" });
-  let kept = [null, null];
+  // What was written for all of the text at once needs no pointing at.
+  let kept = [target.length === 1 ? 0 : null, null];
 
   const show = (row, column) => {
     read.light(row === null ? null : weights[row], column);
@@ -55,7 +56,7 @@ export function makeHeatmap(sourceTokens, targetTokens, attention) {
   element.addEventListener("keydown", (event) => {
     if (event.key === "Escape") point(null, null, true);
   });
-  show(null, null);
+  show(...kept);
   return element;
 }
 

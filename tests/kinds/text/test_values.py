@@ -1,33 +1,8 @@
-import subprocess
-import sys
-
 import pytest
 
-from pairloom.components.kinds import FieldError, find_kind, kind_names
+from pairloom.kinds import FieldError, find_kind
 
-
-def test_every_kind_is_found_by_its_name():
-    assert "text" in kind_names()
-    for name in kind_names():
-        assert find_kind(name).name == name
-
-
-def test_an_unknown_kind_names_the_known_ones():
-    with pytest.raises(ValueError, match=r"must be one of \[.*'text'.*\]. Received: kind='txt'"):
-        find_kind("txt")
-
-
-def test_no_module_outside_the_package_is_taken_for_a_kind():
-    with pytest.raises(ValueError, match="Received"):
-        find_kind("..pairs.errors")
-
-
-def test_reading_kinds_does_not_import_tensorflow():
-    code = (
-        "import sys; from pairloom.components.kinds import find_kind;"
-        "find_kind('text').read(b'a', 9); sys.exit('tensorflow' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+TEXT = find_kind("text")
 
 
 @pytest.mark.parametrize(
@@ -38,10 +13,11 @@ def test_reading_kinds_does_not_import_tensorflow():
         ("Grüße".encode(), "Grüße"),
         ("\u3000東京\u00a0".encode(), "東京"),
         (b"12345", "12345"),
+        (" a dog ", "a dog"),
     ],
 )
 def test_text_is_read_without_the_space_around_it(raw, value):
-    assert find_kind("text").read(raw, max_length=5) == value
+    assert TEXT.read(raw, {}, max_length=5) == value
 
 
 @pytest.mark.parametrize(
@@ -54,28 +30,66 @@ def test_text_is_read_without_the_space_around_it(raw, value):
         ("é".encode("latin-1"), "is not valid UTF-8"),
         (b"\xed\xa0\x80", "is not valid UTF-8"),
         (b"abcdef", "is longer than 5 characters"),
+        ("\ud800", "is not valid UTF-8"),
+        (7, "must be a string, received int"),
+        (["a"], "must be a string, received list"),
     ],
 )
 def test_text_that_cannot_be_used_says_why(raw, reason):
     with pytest.raises(FieldError) as error:
-        find_kind("text").read(raw, max_length=5)
+        TEXT.read(raw, {}, max_length=5)
     assert str(error.value) == reason
 
 
 def test_length_counts_characters_not_bytes():
-    assert find_kind("text").read("東京東京東".encode(), max_length=5) == "東京東京東"
+    assert TEXT.read("東京東京東".encode(), {}, max_length=5) == "東京東京東"
 
 
 def test_text_is_stored_and_parsed_again():
     import tensorflow as tf
 
-    kind, example = find_kind("text"), tf.train.Example()
-    kind.store("Grüße", example.features.feature["source"])
-    spec = {"source": kind.feature_spec()}
+    example = tf.train.Example()
+    TEXT.store("Grüße", example.features.feature["source"])
+    spec = {"source": tf.io.FixedLenFeature([], tf.string)}
     parsed = tf.io.parse_single_example(example.SerializeToString(), spec)
     assert parsed["source"].numpy().decode() == "Grüße"
     assert parsed["source"].shape == ()
 
 
 def test_text_is_shown_in_one_line():
-    assert find_kind("text").show("a\n b\tc") == "a b c"
+    assert TEXT.show("a\n b\tc") == "a b c"
+
+
+def test_equal_texts_have_equal_keys_and_others_others():
+    assert TEXT.key("Grüße") == "Grüße".encode()
+    assert TEXT.key("a") != TEXT.key("b")
+
+
+@pytest.mark.parametrize("value", ["a dog", b"a dog", 7])
+def test_one_text_is_one(value):
+    assert TEXT.is_one(value)
+
+
+@pytest.mark.parametrize("value", [["a dog"], ("a", "b"), []])
+def test_several_texts_are_not_one(value):
+    assert not TEXT.is_one(value)
+
+
+def test_texts_are_served_as_utf8_and_answered_as_text():
+    assert TEXT.serve("Grüße") == TEXT.serve("Grüße".encode()) == "Grüße".encode()
+    assert TEXT.answer("Grüße".encode()) == "Grüße"
+    assert TEXT.answer(b"\xff") == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(7, "must hold texts. Received: 7"), ("\ud800", "holds a text that is not Unicode")],
+)
+def test_what_is_no_text_is_not_served(value, reason):
+    with pytest.raises(FieldError, match=reason):
+        TEXT.serve(value)
+
+
+def test_a_vocabulary_may_be_shared_by_its_name():
+    assert TEXT.learned_as("source", {}) == TEXT.learned_as("source", {"vocabulary": ""}) == "source"
+    assert TEXT.learned_as("source", {"vocabulary": "joint"}) == "joint"

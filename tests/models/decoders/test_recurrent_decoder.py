@@ -165,14 +165,13 @@ def test_half_precision_decodes(policy):
 
 @pytest.mark.parametrize("tied", ["none", "output", "all"])
 def test_a_whole_model_saves_and_loads(tied, tmp_path):
+    sizes = {"vocabulary_size": 11, "embedding_units": 7}
     model = EncoderDecoder(
-        11,
-        11,
-        encoder={"type": "tokens", "units": 6, "embedding_units": 7},
-        decoder={"type": "recurrent", "units": 7, "embedding_units": 7},
+        {"source": {"type": "tokens", "units": 6, **sizes}},
+        {"type": "recurrent", "units": 7, **sizes},
         tied=tied,
     )
-    source = np.array([[4, 5, 6], [7, 0, 0], [8, 9, 0]])
+    source = {"source": np.array([[4, 5, 6], [7, 0, 0], [8, 9, 0]])}
     expected, _ = model(source, IDS)
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")

@@ -160,9 +160,11 @@ def test_shapes_are_as_promised():
     assert promised == tuple(tuple(x.shape) for x in decoder(IDS, MEMORY))
 
 
-TRANSFORMER = {"type": "transformer", "units": 8, "layers": 2, "heads": 2, "feed_forward": 12}
-ENCODERS = {"tokens": {"type": "tokens", "units": 6, "embedding_units": 8}}
-DECODERS = {"recurrent": {"type": "recurrent", "units": 6, "embedding_units": 8}}
+BLOCKS = {"units": 8, "layers": 2, "heads": 2, "feed_forward": 12}
+TRANSFORMER = {"type": "transformer", "vocabulary_size": 11, **BLOCKS}
+SIZES = {"vocabulary_size": 11, "units": 6, "embedding_units": 8}
+ENCODERS = {"tokens": {"type": "tokens", **SIZES}}
+DECODERS = {"recurrent": {"type": "recurrent", **SIZES}}
 ENCODERS["transformer"] = DECODERS["transformer"] = TRANSFORMER
 
 
@@ -170,8 +172,8 @@ ENCODERS["transformer"] = DECODERS["transformer"] = TRANSFORMER
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("tied", ["none", "output", "all"])
 def test_either_encoder_goes_with_either_decoder_and_saves(encoder, decoder, tied, tmp_path):
-    model = EncoderDecoder(11, 11, ENCODERS[encoder], DECODERS[decoder], tied)
-    source = np.array([[4, 5, 6], [7, 0, 0], [8, 9, 0]])
+    model = EncoderDecoder({"source": ENCODERS[encoder]}, DECODERS[decoder], tied=tied)
+    source = {"source": np.array([[4, 5, 6], [7, 0, 0], [8, 9, 0]])}
     expected, weights = model(source, IDS)
     assert tuple(expected.shape) == (3, 6, 11) and tuple(weights.shape) == (3, 6, 3)
     model.save(tmp_path / "model.keras")

@@ -20,13 +20,12 @@ SOURCE = np.array([[4, 5, 6, 7, 8], [9, 4, 0, 0, 0], [5, 5, 5, 0, 0], [8, 0, 0, 
 
 def make_model(seed=1, size=10, **decoder):
     """A model sharp enough that rounding decides nothing."""
+    sizes = {"vocabulary_size": size, "units": 8, "embedding_units": 8}
     model = EncoderDecoder(
-        size,
-        size,
-        encoder={"type": "tokens", "units": 8, "embedding_units": 8},
-        decoder={"type": "recurrent", "units": 8, "embedding_units": 8, **decoder},
+        {"source": {"type": "tokens", **sizes}},
+        {"type": "recurrent", **sizes, **decoder},
     )
-    model.build((None, None), (None, None))
+    model.build({"source": (None, None)}, (None, None))
     random = np.random.default_rng(seed)
     model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
     return model
@@ -38,7 +37,7 @@ def beam(model, source=SOURCE, **settings):
 
 def log_probability(model, source, ids):
     """Of one sequence, by teacher forcing."""
-    logits, _ = model(source[None], np.array([[2, *ids[:-1]]]))
+    logits, _ = model({"source": source[None]}, np.array([[2, *ids[:-1]]]))
     logs = tf.nn.log_softmax(logits)[0].numpy()
     return sum(logs[t, i] for t, i in enumerate(ids))
 
@@ -112,7 +111,7 @@ def test_scores_and_weights_are_those_of_teacher_forcing(style):
         ids = found.ids[row, rank, :length].numpy()
         expected = log_probability(model, SOURCE[row], ids)
         np.testing.assert_allclose(found.scores[row, rank], expected, rtol=1e-3, atol=1e-3)
-        _, weights = model(SOURCE[row][None], np.array([[2, *ids[:-1]]]))
+        _, weights = model({"source": SOURCE[row][None]}, np.array([[2, *ids[:-1]]]))
         np.testing.assert_allclose(found.weights[row, rank, :length], weights[0], atol=1e-4)
         np.testing.assert_array_equal(found.weights[row, rank, length:], 0)
 

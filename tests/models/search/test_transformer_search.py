@@ -9,14 +9,15 @@ from pairloom.models import EncoderDecoder, beam_search, greedy_search
 END = 3
 SOURCE = np.array([[4, 5, 6, 7, 8], [9, 4, 0, 0, 0], [5, 5, 5, 0, 0], [8, 0, 0, 0, 0]])
 LENGTHS = [5, 2, 3, 1]
-TRANSFORMER = {"type": "transformer", "units": 8, "layers": 2, "heads": 2, "feed_forward": 16}
-TOKENS = {"type": "tokens", "units": 8, "embedding_units": 8}
+SIZES = {"vocabulary_size": 10, "units": 8}
+TRANSFORMER = {"type": "transformer", **SIZES, "layers": 2, "heads": 2, "feed_forward": 16}
+TOKENS = {"type": "tokens", **SIZES, "embedding_units": 8}
 
 
 def make_model(seed=1, encoder=TRANSFORMER):
     """A model sharp enough that rounding decides nothing."""
-    model = EncoderDecoder(10, 10, encoder=encoder, decoder=TRANSFORMER)
-    model.build((None, None), (None, None))
+    model = EncoderDecoder({"source": encoder}, TRANSFORMER)
+    model.build({"source": (None, None)}, (None, None))
     random = np.random.default_rng(seed)
     model.set_weights([random.normal(0, 0.8, np.shape(w)) for w in model.get_weights()])
     return model
@@ -35,7 +36,7 @@ def test_greedy_takes_the_likeliest_id_of_teacher_forcing(seed, encoder):
     for row in range(4):
         length = int(found.lengths[row, 0])
         ids = found.ids[row, 0, :length].numpy()
-        logits, weights = model(SOURCE[row : row + 1], np.array([[2, *ids[:-1]]]))
+        logits, weights = model({"source": SOURCE[row : row + 1]}, np.array([[2, *ids[:-1]]]))
         allowed = np.array(logits[0])
         allowed[:, [0, 2]] = -np.inf  # Padding and begin are never written.
         np.testing.assert_array_equal(ids, np.argmax(allowed, -1))
@@ -52,7 +53,7 @@ def test_a_beam_s_scores_and_weights_are_those_of_teacher_forcing(seed):
         for rank in range(3):
             length = int(found.lengths[row, rank])
             ids = found.ids[row, rank, :length].numpy()
-            logits, weights = model(SOURCE[row : row + 1], np.array([[2, *ids[:-1]]]))
+            logits, weights = model({"source": SOURCE[row : row + 1]}, np.array([[2, *ids[:-1]]]))
             logs = tf.nn.log_softmax(logits)[0].numpy()
             expected = sum(logs[t, i] for t, i in enumerate(ids))
             np.testing.assert_allclose(found.scores[row, rank], expected, rtol=1e-3, atol=1e-3)

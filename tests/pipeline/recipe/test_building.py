@@ -2,7 +2,8 @@
 
 import pytest
 
-from pairloom.pipeline.recipe import RecipeError, schema
+from pairloom.pipeline.recipe import RecipeError
+from pairloom.pipeline.recipe.parts import decoders, encoders
 
 
 def failure(load, more, *overrides):
@@ -87,17 +88,30 @@ def test_a_wrong_choice_lists_the_choices_and_the_nearest(load):
 
 
 def test_the_type_chooses_which_settings_there_are(load):
-    assert load().model.encoder == schema.TokenEncoder()
-    assert load("model: {encoder: {units: 8}}").model.encoder == schema.TokenEncoder(units=8)
+    tokens, transformer = encoders()["tokens"].Options, encoders()["transformer"].Options
+    assert load().model.encoders == {"source": tokens()}
+    assert load("model: {encoder: {units: 8}}").model.encoders["source"] == tokens(units=8)
     chosen = load("model: {encoder: {type: transformer, heads: 2}}").model
-    assert chosen.encoder == schema.TransformerEncoder(heads=2)
-    assert chosen.decoder == schema.RecurrentDecoder()
+    assert chosen.encoders["source"] == transformer(heads=2)
+    assert chosen.decoder == decoders()["recurrent"].Options()
+
+
+def test_the_kind_chooses_which_settings_there_are(load):
+    fields = load("fields: {source: {kind: texts, at_most: 5}, target: {}}").fields
+    assert (fields["source"].at_most, fields["source"].keep) == (5, "start")
+    error = failure(load, "fields: {source: {at_most: 5}, target: {}}")
+    assert error.received == "`at_most`, which belongs to the kind texts"
+    assert "--set 'fields.source={kind: text, ...}' replaces the section" in error.expected
+    error = failure(load, "fields: {source: {kind: texts, at_moist: 5}, target: {}}")
+    assert (error.key, error.nearest) == ("fields.source.at_moist", "at_most")
+    error = failure(load, "fields: {source: {kind: texts, at_most: 0}, target: {}}")
+    assert error.expected == "a number at least 1"
 
 
 def test_an_unknown_type_lists_the_known_ones(load):
     error = failure(load, "model:\n  encoder:\n    units: 8\n    type: transfomer\n")
     assert (error.key, error.line) == ("model.encoder.type", 8)
-    assert error.expected == "tokens or transformer"
+    assert error.expected == "tokens or transformer or hierarchical or features"
     assert (error.received, error.nearest) == ("'transfomer'", "transformer")
     assert failure(load, "model: {decoder: {type: }}").received == "nothing"
     assert failure(load, "model: {decoder: {type: [a]}}").key == "model.decoder.type"

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from pairloom.kinds.text.vocabulary import Vocabulary
 from pairloom.pipeline.recipe import (
     RecipeError,
     find_recipe,
@@ -9,7 +10,6 @@ from pairloom.pipeline.recipe import (
     require_data_folder,
     shipped_recipes,
 )
-from pairloom.pipeline.recipe.schema import Vocabulary
 
 
 def test_a_minimal_recipe_is_completed_without_gaps(load, tmp_path):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from pairloom.components.kinds import kind_names
-from pairloom.components.metrics.registry import metric_ids
+from pairloom.components.metrics.registry import metric_ids, metric_takes
 from pairloom.components.pairs.formats import FORMATS
+from pairloom.kinds import find_kind, kind_names
 from pairloom.pipeline.recipe import RecipeError
+from pairloom.pipeline.recipe.parts import encoders
 
 PARALLEL = "name: a\ndata: {format: parallel, train: {source: a.en, target: a.de}}\n"
 
@@ -27,9 +28,11 @@ def failure(load, *overrides, **kwargs):
         (["data.format=tvs"], "data.format", "tsv"),
         (["fields.source.kind=txt"], "fields.source.kind", "text"),
         (["evaluation.metrics=[blue]"], "evaluation.metrics.blue", "bleu"),
-        (["fields={source: {}}"], "fields", ""),
+        (["fields={}"], "fields", ""),
+        (["fields={source: {}}"], "output", ""),
         (["fields={source: {}, target: {}, source_length: {}}"], "fields.source_length", ""),
-        (["fields={source: {}, target: {}, other: {}}"], "fields", ""),
+        (["fields={source: {}, target: {}, target_tokens: {}}"], "fields.target_tokens", ""),
+        (["fields={source: {}, target: {}, a-b: {}}"], "fields.a-b", ""),
         (["fields={source: {}, score: {}}", "output=score"], "fields.score", ""),
         (["fields={attention: {}, target: {}}"], "fields.attention", ""),
         (["data.train="], "data.train", ""),
@@ -76,7 +79,13 @@ def failure(load, *overrides, **kwargs):
         (["search.beam=3", "search.nbest=4"], "search.nbest", ""),
         (["search.min_length=9", "search.max_length=8"], "search.min_length", ""),
         (["search.coverage_penalty=0.2", "search.beam=1"], "search.coverage_penalty", ""),
-        (["evaluation.metrics={}"], "evaluation.metrics", ""),
+        (["inputs=[sorce]"], "inputs", "source"),
+        (["inputs=source"], "inputs", ""),
+        (["training.early_stopping.metric=blue"], "training.early_stopping.metric", "bleu"),
+        (["data.joined=0"], "data.joined", ""),
+        (["data.fold={eval: [1]}"], "data.fold.by", ""),
+        (["search.top_p=0"], "search.top_p", ""),
+        (["search.temperature=0"], "search.temperature", ""),
         (["evaluation.thresholds={blue: {at_least: 1}}"], "evaluation.thresholds.blue", "bleu"),
         (["evaluation.thresholds={bleu: {}}"], "evaluation.thresholds.bleu", ""),
         (["evaluation.compare=chrf"], "evaluation.compare", ""),
@@ -124,7 +133,7 @@ def test_what_does_not_clash_is_allowed(load, overrides):
 def test_everything_tied_needs_one_vocabulary_and_one_embedding_size(load):
     shared = ["fields.source.vocabulary=v", "fields.target.vocabulary=v", "model.tied=all"]
     assert load("", *shared).model.tied == "all"
-    assert "equal embedding" in failure(load, *shared, "model.encoder.embedding=8").expected
+    assert "equal embedding" in failure(load, *shared, "model.encoder.embedding_units=8").expected
 
 
 def test_a_transformer_s_embedding_is_as_wide_as_its_units(load):
@@ -135,7 +144,7 @@ def test_a_transformer_s_embedding_is_as_wide_as_its_units(load):
     ]
     both = "model.decoder={type: transformer, units: 64}"
     assert load("", *chosen, both).model.tied == "all"
-    assert load("", *chosen, "model.decoder={embedding: 64}").model.tied == "all"
+    assert load("", *chosen, "model.decoder={embedding_units: 64}").model.tied == "all"
     error = failure(load, *chosen)
     assert (error.key, error.received) == ("model.tied", "encoder 64, decoder 256")
     # Without attention a recurrent decoder has more to heed; a Transformer has no such choice.
@@ -144,7 +153,7 @@ def test_a_transformer_s_embedding_is_as_wide_as_its_units(load):
 
 def test_an_encoder_of_one_direction_may_have_odd_units(load):
     recipe = load("", "model.encoder.units=7", "model.encoder.bidirectional=false")
-    assert recipe.model.encoder.units == 7
+    assert recipe.model.encoders["source"].units == 7
 
 
 @pytest.mark.parametrize("context", ["every_step", "state"])
@@ -158,15 +167,15 @@ def test_a_tied_decoder_without_attention_is_as_wide_as_its_embedding(load, tied
     assert load("", *chosen).model.tied == tied
     error = failure(load, *chosen, "model.decoder.units=64")
     assert error.key == "model.tied"
-    assert "units 64, embedding 256" in error.received
+    assert "units 64, embedding_units 256" in error.received
     attention = [*chosen[:2], "model.decoder.units=64"]
     assert load("", *attention).model.decoder.units == 64
 
 
 @pytest.mark.parametrize(("beam", "nbest"), [(1, 1), (3, 3), (5, 5), (8, 5)])
 def test_by_default_there_are_five_answers_or_as_many_as_the_beam_has(load, beam, nbest):
-    assert load("", f"search.beam={beam}").search.nbest == nbest
-    assert load("", f"search.beam={beam}", "search.nbest=1").search.nbest == 1
+    assert load("", f"search.beam={beam}").search.answers == nbest
+    assert load("", f"search.beam={beam}", "search.nbest=1").search.answers == 1
 
 
 def test_shares_count_only_for_splits_without_files(load):
@@ -183,7 +192,7 @@ def test_cmudict_needs_no_files(load):
     assert load(base="name: a\ndata: {format: cmudict}\n").data.train is None
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl", "tsv"])
+@pytest.mark.parametrize("name", ["csv", "tsv"])
 def test_a_format_without_options_takes_none(load, name):
     error = failure(load, f"data.format={name}", "data.options.limit=5")
     assert (error.key, error.expected) == ("data.options.limit", f"nothing: {name} has no options")
@@ -191,16 +200,27 @@ def test_a_format_without_options_takes_none(load, name):
 
 
 def test_every_format_kind_and_metric_of_the_components_can_be_asked_for(load):
+    forms = {part.form for part in encoders().values()}
     for kind in kind_names():
-        load("", f"fields.source.kind={kind}")
+        if find_kind(kind).form in forms:
+            load("", f"fields.source.kind={kind}")
+    outputs = {find_kind(name).metrics: name for name in kind_names() if find_kind(name).written}
     for metric in metric_ids():
-        load("", f"evaluation.metrics=[{metric}]")
+        kind = outputs.get(metric_takes(metric), "text")
+        load("", f"fields.target.kind={kind}", f"evaluation.metrics=[{metric}]")
     for name in set(FORMATS) - {"parallel"}:
         load("", f"data.format={name}")
 
 
+def test_a_recipe_that_names_no_metric_has_that_of_its_output(load):
+    for kind in kind_names():
+        if find_kind(kind).written:
+            metrics = load("", f"fields.target.kind={kind}").evaluation.metrics
+            assert tuple(metrics) == find_kind(kind).shown
+
+
 def test_the_smallest_vocabulary_is_the_learners(load):
-    learning = pytest.importorskip("pairloom.components.subwords.learning")
+    learning = pytest.importorskip("pairloom.kinds.text.learning")
     load("", f"vocabularies={{source: {{size: {learning.SMALLEST}}}}}")
     error = failure(load, f"vocabularies={{source: {{size: {learning.SMALLEST - 1}}}}}")
     assert error.key == "vocabularies.source.size"

@@ -15,7 +15,17 @@ from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.server import ModelServer, RunScores, ServerOptions
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-TEXT_TO_TEXT = Description((Field("source", "text"),), Field("target", "text"))
+TEXT_TO_TEXT = Description(
+    (Field("source", "text", tokens="source_tokens", attention="attention"),),
+    Field("target", "text", tokens="target_tokens"),
+    axes={
+        "source_tokens": ("source",),
+        "target_tokens": ("target",),
+        "attention": ("target", "source"),
+    },
+)
+# As descriptions were when they told no outputs.
+WITHOUT_NAMES = Description((Field("source", "text"),), Field("target", "text"))
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37}
 KEYS |= {"ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, " ": 32}
 CONTROL = 2
@@ -346,13 +356,15 @@ def known_scores(name, version):
 def page_server(tmp_path_factory, saved_model):
     """Serves five models.
 
-    `words` in versions 1 and 3 (1 is `stable`), the same under an odd name, `foreign`, which has no
-    description, `future`, whose kinds the page does not know, and `broken`, which does not load.
+    `words` in versions 1 and 3 (1 is `stable`), the same under an odd name and with a description
+    that names no outputs, `foreign`, which has none, `future`, whose kinds the page does not know,
+    and `broken`, which does not load.
     """
     base = tmp_path_factory.mktemp("page")
     save_words(base / "words" / "1", 1)
     save_words(base / "words" / "3", 3)
     shutil.copytree(base / "words" / "1", base / "odd" / "1")
+    (base / "odd" / "1" / DESCRIPTION_FILE).write_text(WITHOUT_NAMES.to_json())
     shutil.copytree(saved_model, base / "foreign" / "1")
     shutil.copytree(base / "words" / "1", base / "future" / "1")
     later = Description((Field("source", "../page"),), Field("target", "hologram"))

@@ -198,3 +198,35 @@ def test_bytes_of_a_letter_are_one_letter_and_their_weights_one_weight(open_page
             [[1, 2, 3], [4, 5, 6]], [{from: 0, to: 2}], [{from: 0, to: 1}, {from: 1, to: 3}]))"""
     )
     assert weights == [[2.5, 8]]
+
+
+def test_what_was_written_for_all_of_the_text_is_lit_at_once(open_page):
+    tab = open_page(model="words")
+    tab.wait("document.querySelector('#input-source')")
+    lit = tab.evaluate(
+        """import("/page/kinds/text.js").then(({makeAttention}) => {
+            const row = {read: ["▁not", "▁bad"], label: ["good"], look: [[0.25, 0.75]]};
+            const field = {tokens: "read", attention: "look"};
+            const drawn = makeAttention({field, output: {tokens: "label"}, row});
+            return [drawn.querySelector(".readout").textContent,
+                ...[...drawn.querySelectorAll(".sentence .token")].map((e) => e.dataset.weight)];
+        })"""
+    )
+    assert lit[:3] == ["good ← bad 0.75 · not 0.25", ".25", ".75"]
+
+
+def test_a_description_that_names_no_outputs_means_the_usual_ones(open_page):
+    tab = open_page({"source": "hello"}, model="words")
+    tab.wait("document.querySelector('.map')")
+    found = tab.evaluate(
+        """import("/page/views/kinds.js").then(({withNames}) => {
+            const plain = {inputs: [{name: "source"}], output: {name: "target"}, axes: {}};
+            const told = {...plain, axes: {target_tokens: ["target"]}};
+            const several = {...plain, inputs: [{name: "a"}, {name: "b"}]};
+            return [withNames(plain), withNames(told) === told, withNames(several) === several];
+        })"""
+    )
+    names = {"tokens": "source_tokens", "attention": "attention"}
+    assert found[0]["inputs"] == [{"name": "source"} | names]
+    assert found[0]["output"] == {"name": "target", "tokens": "target_tokens"}
+    assert found[1:] == [True, True]

@@ -7,12 +7,24 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from pairloom.serving.description import Description, Field
 from pairloom.serving.server.batching import Batcher, batch_rows, group
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.saved_model import LoadedModel
 from pairloom.serving.server.servable import wait_for
+
+DESCRIPTION = Description(
+    (Field("source", "text", "source_tokens", "attention"),),
+    Field("target", "text", "target_tokens"),
+    axes={
+        "source_tokens": ("source",),
+        "target_tokens": ("target",),
+        "token_scores": ("target",),
+        "attention": ("target", "source"),
+    },
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +65,8 @@ def batcher_of(counting):
 
     def make(**parameters):
         usual = {"max_batch_size": 8, "num_batch_threads": 1, "batch_timeout_micros": 0}
-        made.append(Batcher(counting, BatchingParameters(**(usual | parameters))))
+        parameters = BatchingParameters(**(usual | parameters))
+        made.append(Batcher(counting, parameters, description=DESCRIPTION))
         return made[-1]
 
     yield make
@@ -66,7 +79,7 @@ def ask(counting, *texts, signature="serving_default", name="source", dtype=obje
 
 
 def run(batcher, request, call):
-    return wait_for(batcher.submit(request, batch_rows(request), call), call)
+    return wait_for(batcher.submit(request, batch_rows(request, DESCRIPTION), call), call)
 
 
 def together(counting, batcher, requests, call=Call):
@@ -268,6 +281,28 @@ def test_what_has_no_rows_is_not_for_a_batch(counting, model):
     assert batch_rows(model.check("slow", {"steps": np.int64(3)})) == 0
     assert batch_rows(ask(counting, b"a", b"b")) == 2
     assert batch_rows(ask(counting)) == 0
+
+
+def test_what_nobody_describes_is_computed_alone(counting):
+    explained = ask(counting, b"a", b"b", signature="explain")
+    assert batch_rows(explained, DESCRIPTION) == 2
+    assert batch_rows(explained) == 0
+
+
+def test_numbers_share_a_batch_whatever_they_are(counting):
+    def echo(number):
+        return counting.check(
+            "echo",
+            {
+                "numbers": np.full((2, 2), number, np.float32),
+                "counts": np.ones(2, np.int64),
+                "flags": np.ones(2, bool),
+                "data": np.array([b"a", b"b"], object),
+            },
+        )
+
+    assert batch_rows(echo(0.0)) == 2
+    assert group(echo(0.0)) == group(echo(1e6))
 
 
 def test_a_bug_leaves_nobody_waiting(counting, batcher_of, monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import pairloom.kinds
 import pairloom.serving
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.server.errors import RequestError
@@ -17,6 +18,7 @@ from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.run_scores import RunScores
 
 FILES = Path(pairloom.serving.__file__).parent / "page"
+KIND_FILES = sorted(Path(pairloom.kinds.__file__).parent.glob("*/page.js"))
 DESCRIPTION = Description((Field("source", "text"),), Field("target", "text"))
 
 
@@ -45,7 +47,19 @@ def test_every_file_of_the_page_is_served_with_its_type(get):
         assert body == file.read_bytes()
 
 
-@pytest.mark.parametrize("path", ["/", "/page/page.js", "/page/models.json", "/page/runs.json"])
+def test_every_kind_has_its_file_served_beside_the_page(get):
+    assert {"label", "numbers", "text", "texts"} <= {file.parent.name for file in KIND_FILES}
+    for file in KIND_FILES:
+        status, headers, body = get(f"/page/kinds/{file.parent.name}.js")
+        assert status == 200, file
+        assert headers["Content-Type"].split(";")[0] == "text/javascript"
+        assert body == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/page/page.js", "/page/kinds/text.js", "/page/models.json", "/page/runs.json"],
+)
 def test_the_browser_is_told_to_trust_nothing_else(get, path):
     _, headers, _ = get(path)
     policy = dict(
@@ -71,6 +85,8 @@ def test_the_browser_is_told_to_trust_nothing_else(get, path):
         "/page/page.js/",
         "/page/PAGE.JS",
         "/page/kinds/../page.js",
+        "/page/kinds/text/page.js",
+        "/page/kinds/output.js",
         "/etc/passwd",
         "/favicon.ico",
     ],
@@ -91,7 +107,7 @@ def test_the_page_is_read_only(get):
 
 
 def test_the_files_name_no_other_host():
-    for file in FILES.rglob("*.*"):
+    for file in [*FILES.rglob("*.*"), *KIND_FILES]:
         hosts = re.findall(r"(?:https?:)?//[a-z][^\s\"')]*", file.read_text("utf-8"))
         # A name space is not an address.
         assert [host for host in hosts if "www.w3.org" not in host] == [], file
@@ -135,7 +151,7 @@ def told(page, path):
 def test_models_are_told_with_versions_states_labels_and_fields(registry):
     answer = told(Page(registry), "/page/models.json")
     tiny, gone = answer["models"]
-    assert answer["kinds"] == ["text"]
+    assert answer["kinds"] == [file.parent.name for file in KIND_FILES]
     assert (gone["name"], gone["versions"]) == ("gone", [])
     nine, two, one = tiny["versions"]
     assert [v["version"] for v in tiny["versions"]] == ["9", "2", "1"]
@@ -145,6 +161,20 @@ def test_models_are_told_with_versions_states_labels_and_fields(registry):
     assert one["labels"] == ["best", "stable"]
     assert one["description"] == json.loads(DESCRIPTION.to_json())
     assert {"serving_default", "nbest", "explain", "score"} <= set(one["signatures"])
+
+
+def test_a_kind_from_elsewhere_is_shown_and_replaces_none_of_ours(registry, tmp_path, monkeypatch):
+    for kind, text in (("toy", "// toy"), ("text", "// not this one"), ("bare", "")):
+        (tmp_path / kind).mkdir()
+        if text:
+            (tmp_path / kind / "page.js").write_text(text)
+    monkeypatch.setattr(pairloom.kinds, "__path__", [*pairloom.kinds.__path__, str(tmp_path)])
+    page = Page(registry)
+    kinds = told(page, "/page/models.json")["kinds"]
+    assert "toy" in kinds and "bare" not in kinds
+    assert page.handle("GET", "/page/kinds/toy.js").body == b"// toy"
+    assert page.handle("GET", "/page/kinds/text.js").body != b"// not this one"
+    assert page.is_open("/page/kinds/toy.js")
 
 
 def test_a_reload_while_the_models_are_told_is_no_error(registry, base_path, monkeypatch):

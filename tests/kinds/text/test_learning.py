@@ -5,8 +5,8 @@ import pytest
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from pairloom.components.subwords.learning import METHODS, SMALLEST, learn_subwords
-from pairloom.components.subwords.words import words_of
+from pairloom.kinds.text.learning import METHODS, SMALLEST, count, learn, learn_subwords
+from pairloom.kinds.text.words import words_of
 
 COUNTS = {"hello": 40, "help": 20, "held": 10, "world": 30, "new": 20, "newer": 10, "york": 5}
 TEXTS = ["hello world", "newest hélène", "東京 🐕", "unseen words here", "", "ﬁne １"]
@@ -31,7 +31,7 @@ def test_every_method_has_the_special_ids_and_all_bytes(method):
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_no_method_ever_gives_unknown_and_text_comes_back(method):
-    from pairloom.models.text.subwords import Subwords
+    from pairloom.kinds.text.subwords import Subwords
 
     subwords = Subwords(learn_subwords(COUNTS, method, 300).model)
     ids = subwords.ids(TEXTS)
@@ -192,3 +192,22 @@ def test_learning_is_quiet(capfd):
     for method in METHODS:
         learn_subwords(COUNTS, method, 300)
     assert capfd.readouterr() == ("", "")
+
+
+def test_words_of_stored_values_are_counted_onto_what_was_counted_before():
+    table = Counter({"dog": 1})
+    count([b"a dog", "a \uff44og".encode()], table)
+    assert table == {"a": 2, "dog": 3}
+
+
+def test_what_a_recipe_leaves_out_has_its_default():
+    model, summary = learn(COUNTS, {"method": "characters"})
+    assert model == learn_subwords(COUNTS, "characters", 8000).model
+    assert summary["asked"] == 8000 and summary["words"] == len(COUNTS)
+    assert "warning" not in summary
+
+
+def test_a_short_vocabulary_is_warned_of():
+    _, summary = learn(COUNTS, {"size": 5000})
+    assert summary["short"]
+    assert f"has {summary['got']} ids, not 5,000" in summary["warning"]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairloom.components.subwords.words import normalized, words_of
+from pairloom.kinds.text.words import normalized, words_of
 
 
 def test_words_stand_between_white_space():

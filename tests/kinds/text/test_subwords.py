@@ -1,5 +1,4 @@
 import io
-import json
 import unicodedata
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pairloom.models.text.subwords import BOS, EOS, PAD, Subwords, read_subwords
+from pairloom.kinds.text.subwords import BOS, EOS, PAD, Subwords
 
 SENTENCES = ["a dog runs in new york", "two dogs run", "the new dog", "a cat in york"]
 
@@ -157,19 +156,3 @@ def test_size_is_known_inside_a_graph(model, subwords):
         return tf.zeros([Subwords(model).size])
 
     assert width().shape == (subwords.size,)
-
-
-def test_fields_that_share_a_vocabulary_share_the_object(model, tmp_path):
-    by_field = {"source": "joint", "target": "joint", "hint": "own"}
-    (tmp_path / "vocabularies.json").write_text(json.dumps(by_field))
-    (tmp_path / "joint.model").write_bytes(model)
-    (tmp_path / "own.model").write_bytes(model)
-    read = read_subwords(str(tmp_path))
-    assert list(read) == ["source", "target", "hint"]
-    assert read["source"] is read["target"]
-    assert read["source"] is not read["hint"]
-
-
-def test_a_folder_without_vocabularies_says_what_it_should_be(tmp_path):
-    with pytest.raises(FileNotFoundError, match="must be a folder that SubwordLearner wrote"):
-        read_subwords(str(tmp_path))

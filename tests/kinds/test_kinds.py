@@ -1,0 +1,53 @@
+import subprocess
+import sys
+
+import pytest
+
+from pairloom.kinds import find_kind, kind_names, kind_of
+
+
+def test_every_kind_is_found_by_its_name():
+    assert {"label", "numbers", "text", "texts"} <= set(kind_names())
+    for name in kind_names():
+        assert find_kind(name).name == name
+
+
+def test_an_unknown_kind_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"must be one of \[.*'text'.*\]. Received: kind='txt'"):
+        find_kind("txt")
+
+
+@pytest.mark.parametrize("name", ["..components.pairs.errors", "kind", "columns", ""])
+def test_no_module_that_is_no_folder_of_a_kind_is_taken_for_one(name):
+    with pytest.raises(ValueError, match="Received"):
+        find_kind(name)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kind": ""}, {"kind": "text"}])
+def test_a_field_that_states_no_kind_is_a_text(settings):
+    assert kind_of(settings) is find_kind("text")
+
+
+def test_a_kind_says_which_parts_it_has():
+    for name in kind_names():
+        kind = find_kind(name)
+        assert kind.has("graph") and not kind.has("no_such_part")
+        assert kind.has("output") == bool(kind.written)
+        assert kind.part("graph").Graph
+        assert kind.Options().kind == ""
+
+
+def test_a_part_that_is_not_there_is_an_error():
+    with pytest.raises(ModuleNotFoundError, match="output"):
+        find_kind("texts").part("output")
+
+
+@pytest.mark.parametrize("name", kind_names())
+def test_reading_values_imports_neither_tensorflow_nor_keras(name):
+    code = (
+        "import sys; from pairloom.kinds import find_kind;"
+        f"kind = find_kind({name!r}); kind.show(kind.read(b'1', {{}}, 9));"
+        "kind.key(kind.read(b'1', {}, 9)); kind.serve('1'); kind.is_one('1');"
+        "sys.exit(bool({'tensorflow', 'keras'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
