@@ -76,6 +76,10 @@ class FieldGraph(tf.Module, abc.ABC):
         """Names of what there is to attend to in that tensor, strings, "" where there is nothing."""
         raise NotImplementedError
 
+    def word_numbers(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Which word each place of that tensor is part of, `(batch, time)`, -1 where of none."""
+        raise NotImplementedError
+
     def present(self, values: tf.Tensor) -> tf.Tensor | None:
         """Which served values hold something, `(batch,)`; None: all of them do."""
         del values
@@ -88,6 +92,11 @@ class FieldGraph(tf.Module, abc.ABC):
         """
         del training
         return tensor
+
+    def start(self, width: int) -> dict[int, Any]:
+        """What rows of an embedding of that width start from: id to vector; of the others nothing."""
+        del width
+        return {}
 
     def description(self) -> dict[str, Any]:
         """What a client or a page must know of the field besides its name and kind."""

@@ -13,6 +13,7 @@ A kind's folder holds, and leaves out what it has not:
 
 import importlib
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,11 +41,13 @@ class Kind:
         name: Its folder's name.
         form: What kind of tensor an encoder reads, such as `ids`; encoders say which they read.
         written: What form a decoder writes for it; empty: it cannot be an output.
-        metrics: What metrics of it take: `text`, `label`, `numbers`; empty: there are none.
+        metrics: What metrics of it take: `text`, `label`, `numbers`, `alignment`; empty: there are
+            none.
         is_text: Whether what a client sends is text, which a server takes up to some length only.
         shown: The metrics of a recipe that names none.
         measured: Whether its values have a length, by which an evaluation can be cut into slices.
         judged: Whether an answer has a likelihood, and metrics may take that.
+        worded: Whether its places are parts of words, which an alignment can link.
         Options: A dataclass, what a field of this kind may say in a recipe.
         Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
         Writing: A dataclass, what the section `search` may say where the kind is the output; None:
@@ -59,6 +62,7 @@ class Kind:
     shown: ClassVar[tuple[str, ...]] = ()
     judged: ClassVar[bool] = False
     measured: ClassVar[bool] = False
+    worded: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None
     Writing: ClassVar[type | None] = None
@@ -70,6 +74,13 @@ class Kind:
             FieldError: It cannot be one; the message is the reason.
         """
         raise NotImplementedError
+
+    def check(self, value: Any, inputs: Mapping[str, Any], output: Any) -> None:
+        """Looks at a value beside the others of its row; for kinds that cannot be judged alone.
+
+        Raises:
+            FieldError: They do not go together; the message is the reason.
+        """
 
     def key(self, value: Any) -> bytes:
         """What a hashed split looks at: equal values have equal keys."""
@@ -103,6 +114,11 @@ class Kind:
         """The name under which a field's knowledge is learned; fields of one name share it."""
         del options
         return field
+
+    def misfit(self, options: dict[str, Any], part: dict[str, Any]) -> str:
+        """What is wrong with a field's options for its encoder or decoder; empty: nothing."""
+        del options, part
+        return ""
 
     def part(self, name: str) -> Any:
         """A module of the kind's folder: `learning`, `graph`, `output` or `picture`.

@@ -106,7 +106,3 @@ class FieldOutput(abc.ABC):
     def axes(self) -> dict[str, tuple[str, ...]]:
         """What the axes behind the batch of each of its outputs run along, by signature's output."""
         return {}
-
-    def description(self) -> dict[str, Any]:
-        """What a client or a page must know of the field besides its name and kind."""
-        return {}

@@ -1,5 +1,6 @@
 """The pipeline of every recipe: the one place that says which component feeds which."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -23,6 +24,7 @@ from pairloom.components.evaluator.eval_config import build_eval_config
 from pairloom.components.learner.component import FieldLearner
 from pairloom.components.metrics import metric_takes
 from pairloom.components.pairs.component import PairExamples
+from pairloom.components.pairs.files import fingerprint
 from pairloom.components.report.component import Report
 from pairloom.components.report.settings import differences
 from pairloom.components.transform.component import FieldTransform
@@ -128,6 +130,18 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     )
 
 
+def _field_files(recipe: Recipe) -> list[str]:
+    """The files that fields' settings name."""
+    return sorted(
+        {
+            getattr(settings, spec.name)
+            for settings in recipe.fields.values()
+            for spec in dataclasses.fields(settings)
+            if spec.metadata.get("path") and getattr(settings, spec.name)
+        }
+    )
+
+
 def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
     """What the trainer is told: sections of the recipe, and where its checkpoints go."""
     takes = {metric_takes(metric) for metric in recipe.evaluation.metrics.values()}
@@ -144,6 +158,8 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
             "likelihood": "likelihood" in takes,
             "answers": bool(takes - {"likelihood"}),
         },
+        # So that a changed file is another training.
+        "files": {path: fingerprint(path) for path in _field_files(recipe)},
         "checkpoints": str(folder.checkpoints),
     }
 
@@ -151,7 +167,12 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
 def told_recipe(recipe: Recipe) -> dict[str, Any]:
     """The whole recipe as plain values, without what is known of its file alone."""
     told: dict[str, Any] = plain(recipe)
-    return {name: value for name, value in told.items() if name not in ("file", "notes")}
+    # Equal settings give equal text, which TFX's cache compares; only the fields' order matters.
+    return {
+        name: value if name == "fields" else json.loads(section(value))
+        for name, value in told.items()
+        if name not in ("file", "notes")
+    }
 
 
 def overridden(recipe: Recipe) -> dict[str, Any]:

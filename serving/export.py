@@ -91,7 +91,7 @@ class ServedModel(tf.Module):
             "evaluate": (self.evaluate, examples),
             # Even without bounds: it may become the baseline of a model that is sliced.
             "length_bucket": (self.length_bucket, examples),
-            "describe": (self.describe, []),
+            "describe": (self.describe, [tf.TensorSpec([None], tf.string, name="question")]),
         }
         for name in self._missing():
             del wanted[name]
@@ -184,9 +184,9 @@ class ServedModel(tf.Module):
         bucket = tf.searchsorted(bounds, tf.cast(lengths, tf.int64))
         return {"length_bucket": tf.gather(list(self._buckets.labels), bucket)[:, None]}
 
-    def describe(self):
-        """The description, as JSON, `(1,)`."""
-        return {"description": tf.constant([self.description.to_json()])}
+    def describe(self, question):
+        """The description, as JSON, `(batch,)`, whatever is asked: TF Serving wants an input."""
+        return {"description": tf.fill(tf.shape(question), self.description.to_json())}
 
     def _asked(self, values: Sequence[tf.Tensor]) -> tuple[Encoded, dict[str, Any]]:
         """What the decoder looks at, and how its answer must begin."""

@@ -4,7 +4,6 @@ With one input they are `source_tokens` and `attention`; with several, each has 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.output import FieldOutput
@@ -57,10 +56,6 @@ def describe_model(
         output.graph.field,
         kinds[output.graph.field],
         tokens="target_tokens" if "target_tokens" in axes else "",
-        details=_details(output),
+        details=output.graph.description(),
     )
     return Description(tuple(fields), target, task, axes)
-
-
-def _details(output: FieldOutput) -> dict[str, Any]:
-    return {**output.graph.description(), **output.description()}

@@ -19,7 +19,7 @@ NAMES = "pairloom/"
 """Before every module's name."""
 
 _KINDS = "kinds/"
-_IMPORT = re.compile(r'(?P<before>\bfrom\s*|\bimport\s*\(?\s*)"(?P<path>\.[^"]*)"')
+_IMPORT = re.compile(r'(?P<before>\bfrom\s*|\bimport\s*\(?\s*)"(?P<path>\.{1,2}/[^"]*)"')
 _STYLE = re.compile(r'href="page/([^"]+\.css)"')
 _OWN = Path(__file__).parent / "assets"
 _PAGE = Path(pairloom.serving.__path__[0]) / "page"

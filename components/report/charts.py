@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
+
+from pairloom.components.report.markup import text
 
 __all__ = ["line_chart", "nice_ticks"]
 
@@ -60,23 +61,23 @@ def line_chart(
     parts = [_across_line(up(tick), _shown(tick)) for tick in ups]
     parts += [
         f'<text x="{across(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">'
-        f"{escape(categories[place]) if categories else _shown(tick)}</text>"
+        f"{text(categories[place]) if categories else _shown(tick)}</text>"
         for place, tick in enumerate(rights)
     ]
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(
-        f'<text x="{middle:.1f}" y="{HEIGHT - 6}" text-anchor="middle">{escape(along)}</text>'
+        f'<text x="{middle:.1f}" y="{HEIGHT - 6}" text-anchor="middle">{text(along)}</text>'
     )
     for number, (name, points) in enumerate(lines.items()):
         parts.append(_line(name, [(across(x), up(y)) for x, y in points], points, number))
     names = "".join(
-        f'<span class="key series-{number}">{escape(name)}</span>'
+        f'<span class="key series-{number}">{text(name)}</span>'
         for number, name in enumerate(lines)
     )
     keys = f'<span class="keys">{names}</span>' if len(lines) > 1 else ""
     return (
-        f'<figure class="curve"><figcaption><b>{escape(title)}</b> {keys}</figcaption>'
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f'<figure class="curve"><figcaption><b>{text(title)}</b> {keys}</figcaption>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text(title)}">'
         f"{''.join(parts)}</svg></figure>"
     )
 
@@ -109,7 +110,7 @@ def _line(name: str, places: Points, points: Points, number: int) -> str:
     dots = ""
     if len(points) <= FEW:
         dots = "".join(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{escape(name)}: {value:.6g}</title>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{text(name)}: {value:.6g}</title>'
             "</circle>"
             for (x, y), (_, value) in zip(places, points)
         )

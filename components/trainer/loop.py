@@ -221,7 +221,8 @@ class TrainingLoop:
         with tf.GradientTape() as tape:
             loss, units = self._loss_of(inputs, target, objective)
             scaled = self.optimizer.scale_loss(share * loss)
-        return loss, units, tape.gradient(scaled, weights)
+        # A weight may have no say, as the first state of a decoder that looks at positions alone.
+        return loss, units, tape.gradient(scaled, weights, unconnected_gradients="zero")
 
     @tf.function(jit_compile=True, autograph=False)
     def _compiled_gradients(self, inputs, target, share):

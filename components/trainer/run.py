@@ -25,6 +25,7 @@ from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 
 _SAMPLED_PAIRS = 500
+_TRAINED_BY = ("fields", "inputs", "output", "model", "training", "files")
 
 
 def run_fn(fn_args: Any) -> None:
@@ -110,7 +111,20 @@ def build_model(
     )
     shapes = {name: tuple(graph.tensor_spec().shape) for name, graph in inputs.items()}
     built.build(shapes, tuple(target.tensor_spec().shape))
+    for name, encoder in built.encoders.items():
+        _start_embedding(encoder, inputs[name])
+    _start_embedding(built.decoder, target)
     return built
+
+
+def _start_embedding(part: Any, graph: FieldGraph) -> None:
+    """Fills in what is known of a field's ids before training."""
+    embedding = getattr(part, "embedding", None)
+    rows = graph.start(embedding.output_dim) if embedding is not None else {}
+    if rows:
+        table = embedding.embeddings.numpy()
+        table[list(rows)] = np.stack(list(rows.values()))
+        embedding.embeddings.assign(table)
 
 
 def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
@@ -154,7 +168,7 @@ def drop_other_checkpoints(folder: str) -> None:
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
     """Names the folder of checkpoints: only the same training may go on from them."""
     told: Sequence[Any] = [
-        {name: config[name] for name in ("fields", "inputs", "output", "model", "training")},
+        {name: config.get(name) for name in _TRAINED_BY},
         sorted(fn_args.train_files),
         fn_args.transform_output,
     ]

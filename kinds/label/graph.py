@@ -56,6 +56,9 @@ class Graph(FieldGraph):
     def tensor_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec([None], tf.int32)
 
+    def description(self) -> dict[str, Any]:
+        return {"labels": self.labels}
+
     def values(self, tensor: tf.Tensor) -> tf.Tensor:
         # Numbers of any shape. An unknown label has none of the names.
         names = tf.gather(tf.constant(self.labels), tf.maximum(tensor, 0))

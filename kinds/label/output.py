@@ -86,9 +86,6 @@ class Output(FieldOutput):
             "token_scores": ("answer",),
         }
 
-    def description(self) -> dict[str, Any]:
-        return {"labels": self.graph.labels}
-
     def _chances(self, model: EncoderDecoder, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
         logits, weights = model.decoder(encoded.memory)
         return tf.nn.softmax(tf.cast(logits, tf.float32)), weights

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairloom.kinds.kind import FieldError, FieldOptions, Kind
@@ -22,11 +22,13 @@ class TextOptions(FieldOptions):
     """A text field.
 
     An empty `vocabulary` means one with the field's own name. To an `empty` text a served model
-    answers nothing (`blank`), or what comes out of it (`model`).
+    answers nothing (`blank`), or what comes out of it (`model`). `vectors` is a file of word vectors
+    that the embedding of whole words starts from.
     """
 
     vocabulary: str = ""
     empty: Literal["blank", "model"] = "blank"
+    vectors: str = field(default="", metadata={"path": True})
 
 
 class Text(Kind):
@@ -34,6 +36,7 @@ class Text(Kind):
 
     name = "text"
     measured = True
+    worded = True
     form = "ids"
     written = "ids"
     metrics = "text"
@@ -68,6 +71,25 @@ class Text(Kind):
 
     def learned_as(self, field: str, options: dict[str, Any]) -> str:
         return options.get("vocabulary") or field
+
+    def misfit(self, options: dict[str, Any], part: dict[str, Any]) -> str:
+        return vectors_misfit(options, part)
+
+
+def vectors_misfit(options: dict[str, Any], part: dict[str, Any]) -> str:
+    """What is wrong with a field's `vectors` for an encoder or decoder; empty: nothing."""
+    path, width = options.get("vectors"), part.get("embedding_units")
+    if not path or width is None:
+        return ""
+    from pairloom.kinds.text.vectors import VectorsError, vectors_width
+
+    try:
+        received = vectors_width(path)
+    except VectorsError as error:
+        return str(error)
+    if received == width:
+        return ""
+    return f"`vectors` of {received} numbers where `embedding_units` is {width}: make them equal"
 
 
 def read_text(raw: Any, max_length: int) -> str:

@@ -8,6 +8,7 @@ import tensorflow as tf
 from pairloom.kinds.columns import Column, Part, RaggedColumn, ragged
 from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.text.subwords import Subwords
+from pairloom.kinds.text.vectors import read_vectors
 
 __all__ = ["Graph", "dense_ids"]
 
@@ -46,6 +47,13 @@ class Graph(FieldGraph):
 
     def places(self, tensor: tf.Tensor) -> tf.Tensor:
         return self.subwords.pieces(tensor)
+
+    def word_numbers(self, tensor: tf.Tensor) -> tf.Tensor:
+        return self.subwords.word_numbers(tensor)
+
+    def start(self, width: int) -> dict[int, Any]:
+        path = self.options.get("vectors")
+        return read_vectors(path, self.subwords.whole_words(), width) if path else {}
 
     def present(self, values: tf.Tensor) -> tf.Tensor | None:
         if self.options.get("empty") == "model":

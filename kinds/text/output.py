@@ -85,7 +85,9 @@ class Output(FieldOutput):
     def explain(
         self, model: EncoderDecoder, encoded: Encoded, **how: Any
     ) -> tuple[Tensors, tf.Tensor | None]:
-        found = self._found(model, encoded, nbest=1, with_weights=True, **how)
+        # A model without inputs has nothing to look at.
+        looks = bool(model.encoders)
+        found = self._found(model, encoded, nbest=1, with_weights=looks, **how)
         weights: Any = found.weights
         ids = tf.where(found.ids[:, 0] == EOS, 0, found.ids[:, 0])
         time = tf.maximum(tf.reduce_max(tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)), 0)
@@ -95,7 +97,7 @@ class Output(FieldOutput):
             "score": found.scores[:, 0],
             "target_tokens": self.graph.subwords.pieces(ids[:, :time]),
         }
-        return answers, tf.cast(weights[:, 0, :time], tf.float32) * real
+        return answers, tf.cast(weights[:, 0, :time], tf.float32) * real if looks else None
 
     def score(
         self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor

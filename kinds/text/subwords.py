@@ -15,6 +15,8 @@ __all__ = ["BOS", "EOS", "PAD", "UNK", "Subwords"]
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPACE = "\u2581"
 """How SentencePiece writes a space."""
+FIRST_BYTE = 4
+"""The id of the byte 0; the others follow."""
 
 
 class Subwords(tf.Module):
@@ -36,6 +38,7 @@ class Subwords(tf.Module):
         self._tokenizer = tf_text.SentencepieceTokenizer(model_bytes, out_type=tf.int32, name=name)
         self._model_bytes = model_bytes
         self._size: int | None = None
+        self._starts: tuple[bool, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -45,6 +48,46 @@ class Subwords(tf.Module):
             with tf.init_scope():
                 self._size = int(tf_text.SentencepieceTokenizer(self._model_bytes).vocab_size())
         return self._size
+
+    def whole_words(self) -> dict[str, int]:
+        """The words that are one piece, each with its id."""
+        with tf.init_scope():
+            pieces = [piece.decode() for piece in self.pieces(tf.range(self.size)).numpy()]
+        return {
+            piece[1:]: number
+            for number, piece in enumerate(pieces)
+            if len(piece) > 1 and piece.startswith(SPACE)
+        }
+
+    def word_numbers(self, ids: tf.Tensor) -> tf.Tensor:
+        """Counts the words that ids are part of.
+
+        Args:
+            ids: `(batch, time)` of integers, padded.
+
+        Returns:
+            `(batch, time)` of int32: the number of each id's word, from 0; -1 for special ids.
+        """
+        ids = tf.cast(ids, tf.int32)
+        begins = tf.gather(tf.constant(self._word_starts()), ids)
+        # A vocabulary of whole words spells an unknown one with the bytes of its space.
+        following = tf.pad(ids, [[0, 0], [0, 2]])
+        spelled = [following[:, : tf.shape(ids)[1]], following[:, 1:-1], following[:, 2:]]
+        for number, byte in enumerate(SPACE.encode()):
+            spelled[number] = tf.equal(spelled[number], FIRST_BYTE + byte)
+        begins = tf.cast(tf.logical_or(begins, tf.reduce_all(spelled, 0)), tf.int32)
+        special = tf.logical_or(tf.equal(ids, PAD), tf.logical_or(ids == BOS, ids == EOS))
+        # Without a space before it the first word begins all the same.
+        numbers = tf.cumsum(begins, 1) - begins[:, :1]
+        return tf.where(special, -1, numbers)
+
+    def _word_starts(self) -> list[bool]:
+        """Of each id, whether a word begins with it."""
+        if self._starts is None:
+            with tf.init_scope():
+                pieces = self.pieces(tf.range(self.size)).numpy()
+            self._starts = tuple(piece.startswith(SPACE.encode()) for piece in pieces)
+        return list(self._starts)
 
     def ids(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes.

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairloom.kinds.kind import FieldError, Kind
-from pairloom.kinds.text import TextOptions, is_one_text, read_text, serve_text
+from pairloom.kinds.text import (
+    TextOptions,
+    is_one_text,
+    read_text,
+    serve_text,
+    vectors_misfit,
+)
 from pairloom.kinds.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -94,6 +100,9 @@ class Texts(Kind):
 
     def learned_as(self, field: str, options: dict[str, Any]) -> str:
         return options.get("vocabulary") or field
+
+    def misfit(self, options: dict[str, Any], part: dict[str, Any]) -> str:
+        return vectors_misfit(options, part)
 
 
 def split_texts(text: str) -> list[str]:

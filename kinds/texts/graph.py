@@ -9,6 +9,7 @@ import tensorflow as tf
 from pairloom.kinds.columns import Column, NestedColumn, Part, RaggedColumn, ragged
 from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.text.subwords import Subwords
+from pairloom.kinds.text.vectors import read_vectors
 from pairloom.kinds.texts import SENTENCE_END, TextsOptions
 
 __all__ = ["Graph"]
@@ -57,6 +58,10 @@ class Graph(FieldGraph):
 
     def places(self, tensor: tf.Tensor) -> tf.Tensor:
         return self.subwords.pieces(tensor)
+
+    def start(self, width: int) -> dict[int, Any]:
+        path = self.options.get("vectors")
+        return read_vectors(path, self.subwords.whole_words(), width) if path else {}
 
     def present(self, values: tf.Tensor) -> tf.Tensor | None:
         if self.options.get("empty") == "model":

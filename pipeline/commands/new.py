@@ -1,14 +1,16 @@
-"""`pairloom new SRC TGT`: a commented recipe for the user's own files."""
+"""`pairloom new FILE...`: a commented recipe for the user's own files."""
 
 import argparse
 import re
 import shlex
 from pathlib import Path
 
+from pairloom.components.pairs.rows import shown
 from pairloom.pipeline.errors import UserError
-from pairloom.pipeline.new_recipe.looking import FilesLook, look_at
-from pairloom.pipeline.new_recipe.suggesting import suggest
-from pairloom.pipeline.new_recipe.writing import recipe_name, recipe_text
+from pairloom.pipeline.new_recipe.files_look import FilesLook
+from pairloom.pipeline.new_recipe.looking import look_at
+from pairloom.pipeline.new_recipe.suggesting import Suggestion, suggest
+from pairloom.pipeline.new_recipe.writing import reasons, recipe_name, recipe_text
 from pairloom.pipeline.recipe import load_recipe
 
 
@@ -18,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file",
+        help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file; or one of "
+        "conversations or running text",
     )
     parser.add_argument("-o", "--output", metavar="RECIPE", help="where to write the recipe")
     parser.add_argument("--name", help="the task's name (default: made from the files' names)")
@@ -33,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
     output = Path(args.output or f"{name}.yaml")
     if output.suffix not in (".yaml", ".yml"):
         raise UserError(f"Expected an output that ends in .yaml. Received: {output}.")
-    text = recipe_text(look, suggest(look), name, output)
+    suggestion = suggest(look)
+    text = recipe_text(look, suggestion, name, output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with open(output, "x", encoding="utf-8") as file:
@@ -46,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UserError(f"Could not write {output}: {error.strerror}.") from None
     load_recipe(output)
-    print_look(look)
+    print_look(look, suggestion)
     print(f"\nWrote {output}. Read it, then:")
     quoted = shlex.quote(str(output))
     print(f"  pairloom check {quoted}")
@@ -55,16 +59,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def print_look(look: FilesLook) -> None:
-    """What was found, in a few lines."""
+def print_look(look: FilesLook, suggestion: Suggestion) -> None:
+    """What was found, and what it is thought to be, in a few lines."""
     files = " and ".join(str(file) for file in look.files)
     print(f"{files}: {look.format}, {look.pairs:,} rows. The first pairs:")
-    for source, target in look.sample:
-        print(f"  {source[:70]}  →  {target[:70]}")
+    for row in look.sample:
+        print("  " + "  →  ".join(shown(value).replace("\n", " ")[:70] for value in row))
     if look.format in ("tsv", "csv") and not look.header:
         print("If the first of these names the columns, say `header: true` in the recipe.")
     if look.columns:
         there = ", ".join(look.column_names)
-        print("Source is column {}, target is column {}, of {}.".format(*look.columns, there))
+        told = ", ".join(f"{name} is column {c}" for name, c in zip(look.values, look.columns))
+        print(f"{told[0].upper()}{told[1:]}, of {there}.")
+    for reason in reasons(look, suggestion):
+        print(f"  {reason}")
     if look.pairs < 1000:
         print(f"{look.pairs:,} are few: expect a model that has learned little.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairloom.pipeline.errors import UserError
-from pairloom.pipeline.new_recipe.looking import FilesLook, by_field, complete
+from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 
 __all__ = ["look_at_number_table"]
 
@@ -44,7 +44,7 @@ def look_at_number_table(
         )
     others = [i for i in range(width) if not numeric[i]]
     if others in ([0], [width - 1]):
-        raise UserError(_one_column(file, table, others[0] == 0))
+        raise UserError(_one_column(file, table, others[0] == 0, header))
     return None
 
 
@@ -52,7 +52,7 @@ def _is_number(cell: str) -> bool:
     return re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", cell) is not None
 
 
-def _one_column(file: Path, table: str, first: bool) -> str:
+def _one_column(file: Path, table: str, first: bool, header: bool) -> str:
     mark = _BETWEEN[table].replace("\t", r"\t")
     if table == "tsv":
         # Two steps, for tabs separate the numbers as well: all to spaces but the one that stays.
@@ -60,6 +60,8 @@ def _one_column(file: Path, table: str, first: bool) -> str:
     else:
         change = rf"s/{mark}/\t/" if first else rf"s/{mark}([^{mark}]*)$/\t\1/"
     where = "first" if first else "last"
+    # A header names columns that are then no more.
+    change = f"1d; {change}" if header else change
     return (
         f"Expected the numbers of a row in one column, with spaces or commas between them. Received: "
         f"{file}, with a column each, and something else in the {where} one. Make two columns of "

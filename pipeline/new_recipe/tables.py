@@ -8,8 +8,8 @@ from typing import Any
 
 from pairloom.components.pairs.formats.comma_separated import read_records
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 from pairloom.pipeline.new_recipe.judging import is_output_only, looks_like_something
-from pairloom.pipeline.new_recipe.looking import FilesLook, by_field, complete
 from pairloom.pipeline.new_recipe.number_tables import look_at_number_table
 from pairloom.pipeline.new_recipe.sampling import LINE_LIMIT
 

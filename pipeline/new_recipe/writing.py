@@ -2,11 +2,19 @@
 
 import os
 import re
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pairloom.pipeline.new_recipe.looking import FilesLook, TextLook
-from pairloom.pipeline.new_recipe.suggesting import Suggestion, VocabularyChoice
+from pairloom.kinds import DEFAULT
+from pairloom.pipeline.new_recipe.files_look import FilesLook
+from pairloom.pipeline.new_recipe.suggesting import Suggestion
+
+__all__ = ["reasons", "recipe_name", "recipe_text"]
+
+# What a row may have without a word in the recipe.
+_MAX_LENGTH = 2000
 
 
 def recipe_name(look: FilesLook) -> str:
@@ -20,13 +28,22 @@ def recipe_name(look: FilesLook) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._") or "pairs"
 
 
+def reasons(look: FilesLook, suggestion: Suggestion) -> list[str]:
+    """Why the fields are thought to be what they are, a line each."""
+    lines = [f"{look.format}: {look.why}"] if look.why else []
+    for name, judged in suggestion.judged.items():
+        lines.append(f"{name} is {judged.kind.name}: {judged.why}")
+    return lines
+
+
 def recipe_text(look: FilesLook, suggestion: Suggestion, name: str, file: Path) -> str:
     """The whole recipe; `file` is where it will be, so that paths are relative to it."""
     return "\n".join(
         [
             f"# {name}: {look.pairs:,} rows. Written by `pairloom new` after a look at the files.",
+            *_why(look, suggestion),
             "#",
-            f"#   pairloom run {_shell(file)}",
+            f"#   pairloom run {shlex.quote(str(file))}",
             f"#   pairloom serve {name}",
             "",
             f"name: {_yaml(name)}    # runs go to runs/{name}; the served model has this name",
@@ -35,39 +52,61 @@ def recipe_text(look: FilesLook, suggestion: Suggestion, name: str, file: Path) 
             "",
             *_fields(look, suggestion),
             "",
-            *_model(suggestion),
+            *_model(look, suggestion),
             "",
-            *_training(suggestion),
+            *_training(look, suggestion),
             "",
-            *_ending(suggestion),
+            *_ending(look, suggestion),
             "",
         ]
     )
 
 
+def _why(look: FilesLook, suggestion: Suggestion) -> list[str]:
+    """Nothing where all is as it is by default."""
+    usual = all(one.kind.name == DEFAULT for one in suggestion.judged.values())
+    if usual and look.inputs:
+        return []
+    told = (f"#   {reason}" for reason in reasons(look, suggestion))
+    return ["#", "# What it is thought to be, and why (wrong? say another `kind` below):", *told]
+
+
 def _data(look: FilesLook, suggestion: Suggestion, file: Path) -> list[str]:
     paths = [_yaml(_path_from(file, data_file)) for data_file in look.files]
-    lines = ["data:", f"  format: {look.format}    # parallel, tsv, csv or jsonl"]
+    table = look.format in ("tsv", "csv")
+    others = "parallel, tsv, csv or jsonl" if not look.why else look.why
+    lines = ["data:", f"  format: {look.format}    # {others}"]
     if look.format == "parallel":
         lines.append(f"  train: {{source: {paths[0]}, target: {paths[1]}}}")
     else:
         lines.append(f"  train: {paths[0]}")
     if look.header:
         lines.append("  header: true    # the first line names the columns")
-    elif look.format in ("tsv", "csv"):
+    elif table:
         lines.append("  header: false    # true if the first line names the columns")
     if look.columns:
-        source, target = map(_yaml, look.columns)
         there = ", ".join(look.column_names)
-        lines.append(f"  columns: {{source: {source}, target: {target}}}    # there are: {there}")
+        columns = _mapping(dict(zip(look.values, look.columns)))
+        lines.append(f"  columns: {columns}    # there are: {there}")
+    if look.options:
+        lines.append(f"  options: {_mapping(look.options)}    # the format's own")
+    longest = max(one.longest for one in suggestion.advice.values())
+    if longest > _MAX_LENGTH:
+        # Room for somewhat longer ones than the first rows have.
+        limit = -(-longest * 3 // 2 // 1000) * 1000
+        lines.append(f"  max_length: {limit}    # characters; longer rows are rejected")
     share = f"{suggestion.held_out:g}"
     held = max(1, round(look.pairs * suggestion.held_out))
     return [
         *lines,
-        "  # Held out by a hash of the source; or give files of their own as `eval:` and `test:`.",
+        f"  # Held out {_held_out_by(look)}; or give files of their own as `eval:` and `test:`.",
         f"  split: {{eval: {share}, test: {share}}}    # about {held:,} pairs each",
         "  max_rejected: 0.01    # fail if more than this share of the rows cannot be used",
     ]
+
+
+def _held_out_by(look: FilesLook) -> str:
+    return f"by a hash of the {look.inputs[0]}" if look.inputs else "from the end of the file"
 
 
 def _path_from(recipe_file: Path, data_file: Path) -> str:
@@ -77,36 +116,42 @@ def _path_from(recipe_file: Path, data_file: Path) -> str:
 
 
 def _fields(look: FilesLook, suggestion: Suggestion) -> list[str]:
-    shared = suggestion.source is suggestion.target
-    names = ("joint", "joint") if shared else ("source", "target")
-    lines = [
-        "fields:",
-        f"  source: {{kind: text, vocabulary: {names[0]}}}    # {_described(look.source)}",
-        f"  target: {{kind: text, vocabulary: {names[1]}}}    # {_described(look.target)}",
-        "output: target    # what the model writes",
-        "",
-        "vocabularies:    # method: bpe, unigram, characters or words",
-    ]
-    choices: dict[str, VocabularyChoice] = dict(zip(names, (suggestion.source, suggestion.target)))
-    for name, choice in choices.items():
-        settings = f"{{method: {choice.method}, size: {choice.size}}}"
-        lines.append(f"  {name}: {settings}    # {choice.why}")
+    lines = ["fields:"]
+    for name, judged in suggestion.judged.items():
+        advice = suggestion.advice[name]
+        settings = {"kind": judged.kind.name}
+        if name in suggestion.vocabulary_of:
+            settings["vocabulary"] = suggestion.vocabulary_of[name]
+        settings.update(advice.options)
+        lines.append(f"  {name}: {_mapping(settings)}    # {advice.described}")
+    if look.output in look.inputs:
+        lines.append(f"inputs: [{look.output}]    # what it reads ...")
+        lines.append(f"output: {look.output}    # ... and learns to write again")
+        return lines
+    if not look.inputs:
+        lines.append("inputs: []    # nothing is read: it goes on from a beginning")
+    lines.append(f"output: {look.output}    # what the model writes")
+    if suggestion.vocabularies:
+        lines += ["", "vocabularies:    # method: bpe, unigram, characters or words"]
+    for name, vocabulary in suggestion.vocabularies.items():
+        lines.append(f"  {name}: {_mapping(vocabulary.settings)}    # {vocabulary.why}")
     return lines
 
 
-def _model(suggestion: Suggestion) -> list[str]:
-    shared = suggestion.source is suggestion.target
-    size = f"units: {suggestion.units}, embedding: {suggestion.units}"
-    return [
-        "model:",
-        f"  encoder: {{type: tokens, cell: gru, {size}, dropout: {suggestion.dropout}}}",
-        f"  decoder: {{type: recurrent, cell: gru, {size}, dropout: {suggestion.dropout}, "
-        "score: additive, style: luong, input_feeding: true}",
-        f"  tied: {'output' if shared else 'none'}    # or all: which embeddings are shared",
-    ]
+def _model(look: FilesLook, suggestion: Suggestion) -> list[str]:
+    decoder = suggestion.advice[look.output]
+    lines = ["model:"]
+    for name in look.inputs:
+        lines.append(f"  encoder: {_mapping(suggestion.advice[name].encoder)}")
+    lines.append(f"  decoder: {_mapping(decoder.decoder)}")
+    if look.inputs and decoder.vocabulary:
+        tied = "output" if suggestion.shared else "none"
+        lines.append(f"  tied: {tied}    # or all: which embeddings are shared")
+    return lines
 
 
-def _training(suggestion: Suggestion) -> list[str]:
+def _training(look: FilesLook, suggestion: Suggestion) -> list[str]:
+    more = suggestion.advice[look.output].training
     return [
         "training:",
         f"  epochs: {suggestion.epochs}",
@@ -114,45 +159,45 @@ def _training(suggestion: Suggestion) -> list[str]:
         f"  batch_tokens: {suggestion.batch_tokens}",
         "  learning_rate: 0.002",
         f"  warmup_steps: {suggestion.warmup_steps}",
+        *(f"  {name}: {_yaml(value)}" for name, value in more.items()),
         "  early_stopping: {metric: loss, patience: 10}",
     ]
 
 
-def _ending(suggestion: Suggestion) -> list[str]:
-    metrics = ", ".join(f"{name}: {metric}" for name, metric in suggestion.metrics.items())
-    first = next(iter(suggestion.metrics))
-    buckets = ", ".join(map(str, suggestion.length_buckets))
-    return [
-        f"search: {{beam: 5, max_length: {suggestion.max_length}}}",
-        "",
+def _ending(look: FilesLook, suggestion: Suggestion) -> list[str]:
+    output = suggestion.advice[look.output]
+    first = next(iter(output.metrics))
+    lines = [f"search: {_mapping(output.search)}", ""] if output.search else []
+    lines += [
         "evaluation:",
-        f"  metrics: {{{metrics}}}",
+        f"  metrics: {_mapping(output.metrics)}",
         "  # A model that misses a threshold is never pushed. Set one once you know more:",
-        f"  # thresholds: {{{first}: {{at_least: 20}}}}",
+        f"  # thresholds: {{{first}: {{{output.threshold}}}}}",
         f"  compare: {first}    # nor is one worse than the last blessed model ...",
-        "  tolerance: 0.5    # ... by more than this",
-        f"  length_buckets: [{buckets}]    # scores by source length, in tokens",
+        f"  tolerance: {output.tolerance:g}    # ... by more than this",
     ]
+    source = suggestion.advice[look.inputs[0]] if look.inputs else None
+    if source is None or not source.buckets:
+        return [*lines, "  length_buckets: []    # all rows alike"]
+    buckets = ", ".join(map(str, source.buckets))
+    told = f"scores by {look.inputs[0]} length, in {source.counted}"
+    return [*lines, f"  length_buckets: [{buckets}]    # {told}"]
 
 
-def _described(text: TextLook) -> str:
-    words = "1 word" if text.words[0] == 1 else f"{text.words[0]} words"
-    script = "" if text.script == "NONE" else f"{text.script.lower()}, "
-    return f"{script}usually {words}, {text.characters[0]} characters"
+def _mapping(settings: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{name}: {_yaml(value)}" for name, value in settings.items()) + "}"
 
 
 def _yaml(value: Any) -> str:
-    if isinstance(value, int):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
         return str(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_yaml, value))}]"
     # YAML 1.1 reads these words as true, false or null.
     words = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
     if re.fullmatch(r"[A-Za-z_./][\w./-]*", value) and value.lower() not in words:
         return str(value)
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return f'"{escaped}"'
-
-
-def _shell(path: Path) -> str:
-    import shlex
-
-    return shlex.quote(str(path))

@@ -29,6 +29,14 @@ class Document:
                 return self.places[key[:length]]
         return self.file, 0
 
+    def absolute(self, path: str, key: Key) -> str:
+        """A path of the recipe from its file's folder; one of `--set` from where the user stands."""
+        if "://" in path:
+            return path
+        place, _ = self.place(key)
+        base = Path.cwd() if place.startswith("--set") else Path(self.file).resolve().parent
+        return str((base / Path(path).expanduser()).resolve())
+
     def error(self, key: Key, expected: str, received: str, nearest: str = "") -> RecipeError:
         """A RecipeError that names the place of `key`."""
         file, line = self.place(key)

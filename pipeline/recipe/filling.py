@@ -44,12 +44,11 @@ def filled(recipe: Recipe, document: Document) -> Recipe:
         evaluation = dataclasses.replace(evaluation, metrics={name: name for name in shown})
     if not kinds[(*(recipe.inputs or ()), recipe.output)[0]].measured:
         evaluation = dataclasses.replace(evaluation, length_buckets=())
-    fields = {
-        name: dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
-        if hasattr(settings, "vocabulary")
-        else settings
-        for name, settings in recipe.fields.items()
-    }
+    fields = {}
+    for name, settings in recipe.fields.items():
+        if hasattr(settings, "vocabulary"):
+            settings = dataclasses.replace(settings, vocabulary=recipe.vocabulary_of(name))
+        fields[name] = _with_paths(name, settings, document)
     return dataclasses.replace(
         recipe,
         fields=fields,
@@ -58,6 +57,16 @@ def filled(recipe: Recipe, document: Document) -> Recipe:
         model=_model(recipe, kinds, document),
         evaluation=evaluation,
     )
+
+
+def _with_paths(name: str, settings: Any, document: Document) -> Any:
+    """A field's settings, those that are paths made absolute."""
+    paths = {
+        spec.name: document.absolute(getattr(settings, spec.name), ("fields", name, spec.name))
+        for spec in dataclasses.fields(settings)
+        if spec.metadata.get("path") and getattr(settings, spec.name)
+    }
+    return dataclasses.replace(settings, **paths)
 
 
 def _vocabularies(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> dict[str, Any]:

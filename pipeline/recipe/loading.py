@@ -99,19 +99,10 @@ def _expand_lists(document: Document) -> None:
         evaluation["metrics"] = {str(metric): metric for metric in evaluation["metrics"]}
 
 
-def _absolute(path: str, key: tuple[str, ...], document: Document) -> str:
-    """A path of the recipe from its file's folder; one of `--set` from where the user stands."""
-    if "://" in path:
-        return path
-    place, _ = document.place(key)
-    base = Path.cwd() if place.startswith("--set") else Path(document.file).resolve().parent
-    return str((base / Path(path).expanduser()).resolve())
-
-
 def _found_schema(recipe: Recipe, document: Document) -> str:
     if not recipe.schema:
         return ""
-    path = _absolute(recipe.schema, ("schema",), document)
+    path = document.absolute(recipe.schema, ("schema",))
     if "://" not in path and not Path(path).is_file():
         raise document.error(("schema",), "the path of a TFDV schema", f"{path}, no file", "")
     return path
@@ -125,7 +116,7 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         recipe,
         data=dataclasses.replace(
             recipe.data,
-            folder=_absolute(recipe.data.folder, ("data", "folder"), document),
+            folder=document.absolute(recipe.data.folder, ("data", "folder")),
             split_by=recipe.data.split_by or (*inputs, recipe.output)[0],
         ),
         schema=_found_schema(recipe, document),

@@ -20,8 +20,11 @@ def broken_model(recipe: Recipe) -> Iterator[Broken]:
     model, decoder = recipe.model, recipe.model.decoder
     for name, encoder in model.encoders.items():
         key = "model.encoder" if len(model.encoders) == 1 else f"model.encoders.{name}"
+        yield from _misfits(recipe, name, encoder)
         yield from _encoder(key, encoder)
         yield from _heads(key, encoder)
+    if recipe.output not in model.encoders:
+        yield from _misfits(recipe, recipe.output, decoder)
     yield from _heads("model.decoder", decoder)
     yield from _tied(recipe)
     yield from _context(recipe)
@@ -40,6 +43,12 @@ def _forms(recipe: Recipe) -> Iterator[Broken]:
         return
     what = f"output `{recipe.output}`"
     yield from _form("model.decoder.type", model.decoder, decoders(), output.written, what)
+
+
+def _misfits(recipe: Recipe, name: str, part: Any) -> Iterator[Broken]:
+    settings = recipe.fields[name]
+    if wrong := kinds_of(recipe)[name].misfit(vars(settings), vars(part)):
+        yield Broken(f"fields.{name}", "settings that fit its encoder or decoder", wrong)
 
 
 def _form(

@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import re
 import runpy
+import types
 import typing
 from collections.abc import Sequence
 from pathlib import Path
@@ -117,15 +118,30 @@ def _options(name: str, node: ast.ClassDef) -> type:
 
 
 def _field(argument: ast.arg, default: ast.expr) -> tuple[str, Any, Any]:
-    assert argument.annotation is not None
+    if argument.annotation is None:
+        raise TypeError(f"`{argument.arg}` must be annotated, for a recipe can set it.")
     wanted = eval(compile(ast.Expression(argument.annotation), "<signature>", "eval"), _names())
     limits: dict[str, Any] = {}
     if get_origin(wanted) is typing.Annotated:
         wanted, limits = get_args(wanted)
     if get_origin(wanted) is Sequence:
         wanted = tuple[get_args(wanted)[0], ...]  # type: ignore[misc]
+    if not _can_be_said(wanted):
+        raise TypeError(
+            f"`{argument.arg}` must be of a type that a recipe can state: text, numbers, truth values, "
+            f"choices and lists of them. Received: {ast.unparse(argument.annotation)}."
+        )
     value = ast.literal_eval(default)
     return argument.arg, wanted, dataclasses.field(default=value, metadata=limits)
+
+
+def _can_be_said(wanted: Any) -> bool:
+    origin, arguments = get_origin(wanted), get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        return all(map(_can_be_said, arguments))
+    if origin is tuple:
+        return len(arguments) == 2 and arguments[1] is ... and _can_be_said(arguments[0])
+    return origin is Literal or wanted in (str, int, float, bool, type(None))
 
 
 def _snake(name: str) -> str:

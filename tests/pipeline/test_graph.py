@@ -1,12 +1,13 @@
 """The pipeline as it is compiled: no node is run here."""
 
+import dataclasses
 import json
 
 import pytest
 
 pytest.importorskip("tfx")
 
-from pairloom.pipeline.graph import build_pipeline, trainer_config
+from pairloom.pipeline.graph import build_pipeline, overridden, trainer_config
 from pairloom.pipeline.recipe import load_recipe, shipped_recipes
 from pairloom.pipeline.run_folder import RunFolder
 from pairloom.pipeline.runner import compile_pipeline, node_names
@@ -35,7 +36,7 @@ def upstream(node):
 def test_every_shipped_recipe_compiles(name, tmp_path):
     ir = compile_pipeline(build_pipeline(load_recipe(name), RunFolder.of(tmp_path, name)), "a-run")
     assert node_names(ir)[0] == "PairExamples"
-    assert node_names(ir)[-1] == "Pusher"
+    assert node_names(ir)[-2:] == ["Pusher", "Report"]
     assert ir.pipeline_info.id == name
     assert ir.runtime_spec.pipeline_run_id.field_value.string_value == "a-run"
 
@@ -48,6 +49,7 @@ def test_data_goes_one_way(nodes):
     assert upstream(nodes["Trainer"]) == {"Transform"}
     assert upstream(nodes["Evaluator"]) == {"PairExamples", "Trainer", "LastBlessedModel"}
     assert upstream(nodes["Pusher"]) == {"Trainer", "Evaluator"}
+    assert upstream(nodes["Report"]) == {"PairExamples", "FieldLearner", "Trainer", "Evaluator"}
 
 
 def test_every_node_but_the_resolver_may_be_cached(nodes):
@@ -102,6 +104,25 @@ def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
     assert len(list(folder.serving.glob("*"))) - before == blessed
 
 
+def test_the_report_is_told_the_whole_recipe_and_what_was_set(tmp_path):
+    folder = RunFolder.of(tmp_path, "cmudict")
+    recipe = load_recipe("cmudict", ["training.epochs=1", "data.options.limit=5"])
+    ir = compile_pipeline(build_pipeline(recipe, folder), "r")
+    node = ir.nodes[-1].pipeline_node
+    told = json.loads(parameter(node, "recipe"))
+    assert told["training"]["epochs"] == 1
+    assert list(told["fields"]) == ["source", "target"]
+    assert not {"file", "notes"} & set(told)
+    overrides = json.loads(parameter(node, "overrides"))
+    assert overrides == {"training.epochs": 1, "data.options.limit": 5}
+    assert parameter(node, "place") == str(folder.report)
+
+
+def test_a_recipe_whose_file_is_gone_is_told_without_what_was_set(tmp_path):
+    recipe = dataclasses.replace(load_recipe("cmudict"), file=str(tmp_path / "gone.yaml"))
+    assert overridden(recipe) == {}
+
+
 def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder):
     module, _, function = parameter(nodes["Trainer"], "run_fn").rpartition(".")
     imported = __import__(module, fromlist=[function])
@@ -110,7 +131,7 @@ def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder
     assert config == trainer_config(load_recipe("cmudict"), folder)
     assert set(config) == {
         "name", "fields", "inputs", "output", "model", "training", "search", "evaluation",
-        "checkpoints",
+        "files", "checkpoints",
     }  # fmt: skip
     assert config["checkpoints"] == str(folder.checkpoints)
 
@@ -135,12 +156,13 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
         other = parameters(*overrides)
         return {name for name in usual if usual[name] != other[name]}
 
-    assert changed("training.epochs=1") == {"Trainer"}
-    assert changed("model.encoder.units=8") == {"Trainer"}
-    assert changed("evaluation.tolerance=9") == {"Evaluator"}
-    assert changed("vocabularies.source.size=300") == {"FieldLearner"}
-    assert changed("data.options.limit=5") == {"PairExamples"}
-    assert changed("description=other") == set()
+    # The report tells every setting.
+    assert changed("training.epochs=1") == {"Trainer", "Report"}
+    assert changed("model.encoder.units=8") == {"Trainer", "Report"}
+    assert changed("evaluation.tolerance=9") == {"Evaluator", "Report"}
+    assert changed("vocabularies.source.size=300") == {"FieldLearner", "Report"}
+    assert changed("data.options.limit=5") == {"PairExamples", "Report"}
+    assert changed("description=other") == {"Report"}
     assert changed("data.options={limit: 0, stress: false}") == set()
     # The fields' order says which column is whose.
     assert "PairExamples" in changed("fields={target: {}, source: {}}")

@@ -154,3 +154,44 @@ def test_mending_removes_only_folders_that_are_versions(folder):
         (path / "kept").touch()
     assert records.mend(folder) == [f"Removed the half-copied {half}."]
     assert sorted(path.parent.name for path in folder.serving.glob("*/kept")) == sorted(others)
+
+
+def told(writer, number, recipe):
+    """Notes a recipe on an execution, as TFX notes what a node was given."""
+    [execution] = writer.store.get_executions_by_id([number])
+    execution.custom_properties["recipe"].string_value = recipe
+    writer.store.put_executions([execution])
+
+
+def test_a_run_tells_its_settings_its_pairs_and_its_report(folder, writer):
+    run_id = records.new_run_id()
+    counts = {"train_pairs": 90, "eval_pairs": 5, "test_pairs": 5, "rejected_rows": 2}
+    writer.execution(run_id, "PairExamples", mlmd.Execution.CACHED, examples=(counts, True))
+    number = writer.execution(run_id, "Report", mlmd.Execution.COMPLETE, report=({}, True))
+    told(writer, number, '{"training": {"epochs": 3}}')
+    file = folder.pipeline_root / "Report" / "report" / str(number) / "index.html"
+    file.touch()
+    [record] = records.list_runs(folder)
+    assert record.settings == {"training": {"epochs": 3}}
+    assert record.data == {"train": 90, "eval": 5, "test": 5, "rejected": 2}
+    assert record.report == str(file)
+
+
+def test_a_report_that_was_deleted_is_not_told(folder, writer):
+    writer.execution(records.new_run_id(), "Report", mlmd.Execution.COMPLETE, report=({}, True))
+    [record] = records.list_runs(folder)
+    assert (record.report, record.settings) == ("", {})
+
+
+@pytest.mark.parametrize("recipe", ["", "no JSON", "[1]"])
+def test_settings_that_cannot_be_read_are_none(folder, writer, recipe):
+    number = writer.execution(records.new_run_id(), "Report", mlmd.Execution.FAILED)
+    told(writer, number, recipe)
+    [record] = records.list_runs(folder)
+    assert (record.settings, record.failed_node) == ({}, "Report")
+
+
+def test_a_report_that_failed_was_of_settings_that_are_known(folder, writer):
+    number = writer.execution(records.new_run_id(), "Report", mlmd.Execution.FAILED)
+    told(writer, number, '{"name": "words"}')
+    assert records.list_runs(folder)[0].settings == {"name": "words"}

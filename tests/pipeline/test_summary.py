@@ -112,15 +112,11 @@ def test_rejected_rows_are_noted_with_their_place(tmp_path):
     assert summary._rejected_notes(outputs) == []
 
 
-def test_a_vocabulary_larger_than_the_data_allows_is_noted(tmp_path):
-    outputs = {"subwords": artifact(tmp_path / "s")}
-    learned = {
-        "joint": {"asked": 8000, "got": 512, "short": True},
-        "letters": {"asked": 400, "got": 290, "short": False},
-    }
+def test_what_a_kind_warns_of_while_learning_is_noted(tmp_path):
+    outputs = {"learned": artifact(tmp_path / "s")}
+    learned = {"joint": {"got": 512, "warning": "only 512 ids"}, "letters": {"got": 290}}
     (tmp_path / "s" / "summary.json").write_text(json.dumps(learned))
-    [note] = summary._vocabulary_notes(outputs)
-    assert note.startswith("vocabulary joint has 512 ids, not 8,000")
+    assert summary._learning_notes(outputs) == ["joint: only 512 ids"]
 
 
 def test_scores_of_sacrebleu_state_their_signature():

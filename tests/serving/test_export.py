@@ -6,11 +6,13 @@ import pytest
 import sentencepiece
 import tensorflow as tf
 
+from pairloom.kinds.text.graph import Graph
+from pairloom.kinds.text.output import Output
+from pairloom.kinds.text.subwords import BOS, EOS
 from pairloom.models import EncoderDecoder
-from pairloom.models.text.subwords import BOS, EOS, Subwords
-from pairloom.pipeline.recipe.rules import RESERVED
+from pairloom.pipeline.recipe.names import RESERVED
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
-from pairloom.serving.export import LengthBuckets, SearchSettings, ServedModel, export_model
+from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 from pairloom.serving.ops.checking import check_servable
 from pairloom.serving.warmup_requests import read_warmup_requests
 
@@ -25,7 +27,7 @@ SENTENCES = ["a small dog runs", "two small cats sleep", "a big cat runs", "", "
 
 
 @pytest.fixture(scope="module")
-def subwords(tmp_path_factory):
+def learned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("subwords")
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES * 3),
@@ -40,7 +42,7 @@ def subwords(tmp_path_factory):
         eos_id=3,
         minloglevel=2,
     )
-    return Subwords((folder / "joint.model").read_bytes())
+    return (folder / "joint.model").read_bytes()
 
 
 TRANSFORMER = {"type": "transformer", "units": 8, "layers": 1, "heads": 2, "feed_forward": 8}
@@ -55,28 +57,30 @@ PARTS = {
 SEEDS = {"recurrent": 5, "transformer": 40}
 
 
-def make_served(subwords, *buckets, parts="recurrent", **search):
-    model = EncoderDecoder(subwords.size, subwords.size, **PARTS[parts])
-    model.build((None, None), (None, None))
+def make_served(learned, more=None, parts="recurrent", **search):
+    source, target = (Graph(name, {"kind": "text"}, learned) for name in ("source", "target"))
+    size = {"vocabulary_size": target.size}
+    encoder, decoder = ({**PARTS[parts][side], **size} for side in ("encoder", "decoder"))
+    model = EncoderDecoder({"source": encoder}, decoder)
+    model.build({"source": (None, None)}, (None, None))
     random = np.random.default_rng(SEEDS[parts])
     model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
     # So that some answers end by themselves, and some are cut off.
     bias = model.decoder.output_layer.bias
-    bias.assign(bias + 2.0 * tf.one_hot(EOS, subwords.size))
+    bias.assign(bias + 2.0 * tf.one_hot(EOS, target.size))
     return ServedModel(
         model,
-        {"source": subwords, "target": subwords},
-        "source",
-        "target",
-        SearchSettings(**{"beam": 4, "nbest": 3, "max_length": 12, **search}),
-        *buckets,
+        {"source": source},
+        Output(target, {"beam": 4, "nbest": 3, "max_length": 12, **search}),
+        {"source": "text", "target": "text"},
+        **(more or {}),
     )
 
 
 @pytest.fixture(scope="module", params=list(PARTS))
-def served(subwords, request):
+def served(learned, request):
     buckets = LengthBuckets([5, 15], ["01-05", "06-15", ">15"])
-    return make_served(subwords, buckets, parts=request.param)
+    return make_served(learned, {"buckets": buckets}, parts=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -105,19 +109,59 @@ def test_signatures_are_those_promised(saved):
         "nbest",
         "explain",
         "score",
+        "encode",
         "evaluate",
         "length_bucket",
+        "describe",
     }
 
 
 def test_the_description_stands_beside_the_graph_and_names_its_inputs(saved, served):
     description = Description.from_json((Path(saved) / DESCRIPTION_FILE).read_bytes())
-    assert description == Description((Field("source", "text"),), Field("target", "text"))
+    source = Field("source", "text", tokens="source_tokens", attention="attention")
+    assert description.inputs == (source,)
+    assert description.output == Field("target", "text", tokens="target_tokens")
+    assert description.axes["attention"] == ("target", "source")
+    assert description.axes["source_tokens"] == ("source",)
     # The names are those by which the signatures are asked.
     signature = tf.saved_model.load(saved).signatures["serving_default"]
     assert set(signature.structured_input_signature[1]) == {f.name for f in description.inputs}
     assert description.output.name in signature.structured_outputs
 
+
+def test_axes_are_those_of_the_outputs(saved, served, signatures):
+    told = signatures("explain", source=SENTENCES)
+    told |= signatures("score", source=SENTENCES, target=SENTENCES)
+    lengths = {}
+    for name, along in served.description.axes.items():
+        if name in told:
+            assert told[name].ndim == 1 + len(along), name
+            # Of what `score` gives, the target is as long as what was given.
+            for axis, size in zip(along, told[name].shape[1:]):
+                assert lengths.setdefault(axis, size) == size, name
+
+
+def test_a_model_describes_itself(signatures, served):
+    [told] = signatures("describe", question=[""])["description"]
+    assert Description.from_json(told) == served.description
+
+
+def test_an_encoding_is_the_summary_that_the_decoder_starts_from(signatures, served):
+    ids = served.inputs["source"].tensor(tf.constant(SENTENCES))
+    expected = served._model().encode({"source": ids}).memory.summary
+    found = signatures("encode", source=SENTENCES)["summary"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_to_nothing_nothing_is_answered_unless_the_recipe_wants_the_model(signatures, learned):
+    for name in ("serving_default", "nbest", "explain"):
+        told = signatures(name, source=["", " \n", "dog"])
+        assert not any(np.ravel(told["target"][:2])) and np.isneginf(told["score"][:2]).all()
+        assert np.isfinite(told["score"][2]).all()
+    served = make_served(learned)
+    served.inputs["source"].options["empty"] = "model"
+    told = served.predict(tf.constant(["", "dog"]))
+    assert np.isfinite(told["score"]).all()
 
 def test_no_field_of_a_recipe_can_have_the_name_of_another_output(saved):
     signatures = tf.saved_model.load(saved).signatures.values()
@@ -134,10 +178,12 @@ def test_the_first_of_the_nbest_is_the_prediction(signatures):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_answers_are_as_long_and_as_varied_as_the_settings_ask(subwords, beam):
+def test_answers_are_as_long_and_as_varied_as_the_settings_ask(learned, beam):
     asked = {"min_length": 8, "no_repeat_ngrams": 1, "max_length": 10}
-    served = make_served(subwords, beam=beam, nbest=beam, **asked)
-    found = served._search(tf.constant(SENTENCES), nbest=beam)
+    served = make_served(learned, beam=beam, nbest=beam, **asked)
+    output, model = served._output(), served._model()
+    encoded = model.encode({"source": served.inputs["source"].tensor(tf.constant(SENTENCES))})
+    found = output._found(model, encoded, nbest=beam)
     for ids, length in zip(found.ids.numpy().reshape(-1, 10), found.lengths.numpy().ravel()):
         assert length >= 8
         assert len(set(ids[:length])) == length
@@ -168,13 +214,14 @@ def test_a_score_is_the_log_probability_of_the_search(signatures):
     np.testing.assert_allclose(scored["log_probability"] / penalty, found["score"], atol=1e-4)
 
 
-def test_a_score_is_the_sum_over_tokens_by_teacher_forcing(signatures, served, subwords):
+def test_a_score_is_the_sum_over_tokens_by_teacher_forcing(signatures, served):
+    subwords = served.target.subwords
     targets = ["a dog", "cat", "", "two small cats", "dog"]
     scored = signatures("score", source=SENTENCES, target=targets)
     for row, (source, target) in enumerate(zip(SENTENCES, targets)):
         source_ids = subwords.ids([source]).to_tensor(shape=[1, max(1, len(source))])
         ids = subwords.ids([target]).to_list()[0]
-        logits, _ = served._model()(source_ids, np.array([[BOS, *ids]]))
+        logits, _ = served._model()({"source": source_ids}, np.array([[BOS, *ids]]))
         logs = tf.nn.log_softmax(logits)[0].numpy()
         expected = [logs[time, label] for time, label in enumerate([*ids, EOS])]
         got = scored["token_scores"][row]
@@ -213,8 +260,8 @@ def test_evaluate_answers_serialized_examples(signatures):
     assert buckets.tolist() == [b">15", b">15", b"06-15", b"01-05", b"01-05"]
 
 
-def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, subwords, tmp_path):
-    export_model(make_served(subwords), str(tmp_path / "1"))
+def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, learned, tmp_path):
+    export_model(make_served(learned), str(tmp_path / "1"))
     without, bounded = tf.saved_model.load(str(tmp_path / "1")), tf.saved_model.load(saved)
     assert set(without.signatures) == set(bounded.signatures)
     for name in ("evaluate", "length_bucket"):
@@ -236,10 +283,10 @@ def test_a_model_without_bounds_can_be_the_baseline_of_one_with_bounds(saved, su
         ("mixed_float16", "transformer"),
     ],
 )
-def test_a_model_of_any_precision_answers_once_exported(subwords, tmp_path, policy, parts):
+def test_a_model_of_any_precision_answers_once_exported(learned, tmp_path, policy, parts):
     keras.config.set_dtype_policy(policy)
     try:
-        served = make_served(subwords, parts=parts)
+        served = make_served(learned, parts=parts)
         assert served._model().decoder.compute_dtype == policy.removeprefix("mixed_")
         export_model(served, str(tmp_path / "1"))
     finally:
@@ -280,9 +327,10 @@ def test_weights_are_saved_once(saved, served):
     assert sum(int(np.prod(shape)) for _, shape in listed if shape) == stored
 
 
-def test_a_model_brings_requests_for_every_signature_that_clients_call(subwords, tmp_path):
-    samples = [("dog", "cat"), ("a small dog runs", "two cats")]
-    export_model(make_served(subwords), str(tmp_path / "1"), samples)
+def test_a_model_brings_requests_for_every_signature_that_clients_call(learned, tmp_path):
+    sides = [("dog", "cat"), ("a small dog runs", "two cats")]
+    samples = [{"source": source, "target": target} for source, target in sides]
+    export_model(make_served(learned), str(tmp_path / "1"), samples)
     loaded = tf.saved_model.load(str(tmp_path / "1"))
     asked = []
     for log in read_warmup_requests(str(tmp_path / "1")):
@@ -294,7 +342,7 @@ def test_a_model_brings_requests_for_every_signature_that_clients_call(subwords,
         assert answer
         asked.append((request.model_spec.signature_name, inputs["source"].tolist()))
     signatures = ("serving_default", "nbest", "explain", "score")
-    assert asked == [(name, [source.encode()]) for source, _ in samples for name in signatures]
+    assert asked == [(name, [source.encode()]) for source, _ in sides for name in signatures]
 
 
 def test_the_stock_image_of_tf_serving_can_load_and_run_it(saved):

@@ -52,13 +52,14 @@ async function loadKinds({ inputs, output }) {
 
 /** One example: closed, it is a line; opened, all that there is to see of it. */
 function makeExample(example, description, kinds, metric) {
-  const { inputs, output } = description;
+  const { inputs } = description;
   const given = inputs.map(({ name }, i) => asText(kinds.inputs[i], example.given[name])).join(" · ");
   const [first] = example.references;
   const line = inputs.length ? asText(kinds.output, example.value) : asText(kinds.output, first);
+  const digits = Math.abs(example.measured) < 1 ? 4 : 2;
   const measured =
     metric && typeof example.measured === "number"
-      ? make("span", { class: "score" }, `${metric} ${shownNumber(example.measured, Math.abs(example.measured) < 1 ? 4 : 2)}`)
+      ? make("span", { class: "score" }, `${metric} ${shownNumber(example.measured, digits)}`)
       : null;
   const details = make(
     "details",
@@ -81,6 +82,12 @@ function tell(example, description, kinds) {
   const { inputs, output } = description;
   const parts = [];
   if (inputs.length) {
+    // What is looked at is drawn below, in full.
+    inputs.forEach((field, i) => {
+      const drawn = field.attention || field.inner;
+      const given = asText(kinds.inputs[i], example.given[field.name]);
+      if (!drawn) parts.push(named(field.name, make("span", { class: "text", dir: "auto" }, given)));
+    });
     parts.push(named("answer", drawValue(kinds.output, example.value, output, example.row, example.given)));
     const right = example.references.map((value) => drawValue(kinds.output, value, output, {}));
     parts.push(named(right.length > 1 ? "right answers" : "right answer", ...right));

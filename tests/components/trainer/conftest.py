@@ -1,6 +1,52 @@
+"""Pairs of ids as Transform writes them, and the fields that they are of."""
+
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import tensorflow as tf
+
+from pairloom.components.trainer.batches import Pairs
+from pairloom.kinds.graph import FieldGraph
+from pairloom.kinds.text.graph import Graph
+from pairloom.kinds.text.output import Output
+
+SPEC = {name: tf.io.RaggedFeature(tf.int64) for name in ("source", "target")}
+
+
+class Letters(Graph):
+    """A text of the letters from `a`, which is id 4; padding, begin and end leave no trace."""
+
+    size = 12
+
+    def __init__(self, name):
+        FieldGraph.__init__(self, name, {}, b"")
+
+    def values(self, tensor):
+        letters = tf.constant(["", "", "", "", *"abcdefgh"])
+        return tf.strings.reduce_join(tf.gather(letters, tensor), axis=-1)
+
+
+@dataclass(frozen=True)
+class PairFiles:
+    """Patterns of a train and an eval file, and what is in them."""
+
+    train: str
+    held_out: str
+
+    def output(self):
+        return Output(Letters("target"), {"beam": 1})
+
+    def inputs(self):
+        return {"source": Letters("source")}
+
+    def pairs(self):
+        """Of both splits."""
+        output = self.output()
+        return [
+            Pairs([files], SPEC, self.inputs(), output.graph, output.column)
+            for files in (self.train, self.held_out)
+        ]
 
 
 def write_pairs(path, pairs):
@@ -29,14 +75,19 @@ def reversals(count, seed=0):
 
 
 @pytest.fixture
-def spec():
-    """How `write_pairs` stores the fields."""
-    return {name: tf.io.RaggedFeature(tf.int64) for name in ("source", "target")}
+def pair_files(tmp_path):
+    """A train and an eval file of reversals."""
+    write_pairs(tmp_path / "train-00000.gz", reversals(400))
+    write_pairs(tmp_path / "eval-00000.gz", reversals(40, seed=1))
+    return PairFiles(str(tmp_path / "train-*"), str(tmp_path / "eval-*"))
 
 
 @pytest.fixture
-def pair_files(tmp_path):
-    """Patterns of a train and an eval file of reversals."""
-    write_pairs(tmp_path / "train-00000.gz", reversals(400))
-    write_pairs(tmp_path / "eval-00000.gz", reversals(40, seed=1))
-    return [str(tmp_path / "train-*")], [str(tmp_path / "eval-*")]
+def few_pairs(tmp_path):
+    """`few_pairs(pairs)`: the pairs of a file of these."""
+
+    def make(pairs):
+        write_pairs(tmp_path / "few-0.gz", pairs)
+        return PairFiles(str(tmp_path / "few-*"), str(tmp_path / "none-*")).pairs()[0]
+
+    return make

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pairloom.components.trainer import batches as batches_module
-from pairloom.components.trainer.batches import Pairs, bucket_bounds, in_batches
+from pairloom.components.trainer.batches import Chunk, bucket_bounds, in_batches
 
 
 def sources_of(count):
@@ -12,12 +12,14 @@ def sources_of(count):
 
 
 @pytest.fixture
-def pairs(pair_files, spec):
-    return Pairs(pair_files[0], spec, "source", "target")
+def pairs(pair_files):
+    return pair_files.pairs()[0]
 
 
 def stream(pairs, batch_tokens=64, **settings):
-    return list(in_batches(pairs, batch_tokens, **settings).as_numpy_iterator())
+    """Every batch as `(source, target)`."""
+    batches = in_batches(pairs, batch_tokens, **settings).as_numpy_iterator()
+    return [(inputs["source"], target) for inputs, target in batches]
 
 
 def rows(batches):
@@ -40,7 +42,7 @@ def test_a_target_stands_between_begin_and_end_and_next_to_its_source(pairs):
 
 @pytest.mark.parametrize("chunk", [7, 100, 10_000])
 def test_every_pair_is_in_exactly_one_batch(pairs, chunk, monkeypatch):
-    monkeypatch.setattr(batches_module, "_CHUNK", chunk)
+    monkeypatch.setattr(batches_module, "_CHUNK_PAIRS", chunk)
     monkeypatch.setattr(batches_module, "_PARSED_AT_ONCE", 3)
     expected = [(tuple(source), (2, *source[::-1], 3)) for source in sources_of(400)]
     assert rows(stream(pairs)) == sorted(expected)
@@ -90,3 +92,51 @@ def test_bounds_rise_to_the_longest():
     assert bounds == sorted(set(bounds))
     assert bounds[-2] < 300 <= bounds[-1]
     assert len(bounds) < 50
+
+
+def test_what_is_held_at_once_has_a_limit_in_bytes_too(pairs, monkeypatch):
+    monkeypatch.setattr(batches_module, "_CHUNK_BYTES", 200)
+    monkeypatch.setattr(batches_module, "_PARSED_AT_ONCE", 3)
+    chunks = list(pairs.chunks())
+    assert len(chunks) > 50 and sum(map(len, chunks)) == 400
+
+
+class Ones:
+    """A field of which nothing but the number of its rows matters."""
+
+    def __init__(self, *extents):
+        self.rows = np.array(extents)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def extents(self):
+        return self.rows
+
+    def batch(self, rows, least=0):
+        return rows
+
+
+def test_inputs_reach_as_far_as_the_furthest_of_them():
+    chunk = Chunk({"a": Ones([3], [1]), "b": Ones([2, 5], [4, 7])}, Ones([1], [2]))
+    source, target = chunk.extents()
+    assert source.tolist() == [[3, 5], [4, 7]]
+    assert target.tolist() == [[1], [2]]
+
+
+def test_without_inputs_the_target_alone_has_a_length():
+    source, target = Chunk({}, Ones([3], [1])).extents()
+    assert source.tolist() == [[0], [0]] and target.tolist() == [[3], [1]]
+
+
+def test_a_batch_of_nested_fields_is_cut_by_all_their_axes():
+    random = np.random.default_rng(0)
+    extents = random.integers(1, 9, (200, 2))
+    chunk = Chunk({"document": Ones(*extents)}, Ones(*np.ones((200, 1), int)))
+    cut = batches_module._cut(chunk, np.arange(200), 100, None, False)
+    assert sorted(row for rows, _ in cut for row in rows) == list(range(200))
+    for rows, _ in cut:
+        most, longest = extents[rows].max(0)
+        assert len(rows) == 1 or len(rows) * most * longest <= 100
+    # The longest by the longest of sixty-four places would fill them with one or two rows each.
+    assert len(cut) < 100

@@ -10,23 +10,19 @@ import pytest
 import tensorflow as tf
 
 from pairloom.components.trainer import progress
-from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.loop import TrainingDivergedError, TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import EarlyStopping, TrainingSettings
 from pairloom.models.losses import doubly_stochastic
 
 MODEL = {
-    "encoder": {"type": "tokens", "units": 32, "embedding": 16, "dropout": 0.1},
-    "decoder": {"type": "recurrent", "units": 32, "embedding": 16, "dropout": 0.1},
+    "encoders": {"source": {"type": "tokens", "units": 32, "embedding_units": 16, "dropout": 0.1}},
+    "decoder": {"type": "recurrent", "units": 32, "embedding_units": 16, "dropout": 0.1},
     "tied": "none",
 }
-TRANSFORMER = {
-    part: {"type": "transformer", "units": 32, "layers": 1, "heads": 4, "feed_forward": 64}
-    for part in ("encoder", "decoder")
-} | {"tied": "all"}
+BLOCKS = {"type": "transformer", "units": 32, "layers": 1, "heads": 4, "feed_forward": 64}
+TRANSFORMER = {"encoders": {"source": BLOCKS}, "decoder": BLOCKS, "tied": "all"}
 MODELS = pytest.mark.parametrize("model", [MODEL, TRANSFORMER], ids=["recurrent", "transformer"])
-SPEC = {name: tf.io.RaggedFeature(tf.int64) for name in ("source", "target")}
 SETTINGS = TrainingSettings(
     epochs=2,
     batch_tokens=64,
@@ -38,16 +34,22 @@ SETTINGS = TrainingSettings(
 )
 
 
-def make_loop(pair_files, folder, model=MODEL, **settings):
+def make_loop(pair_files, folder, model=MODEL, more=None, **settings):
     keras.utils.set_random_seed(1)
-    train, held_out = (Pairs(files, SPEC, "source", "target") for files in pair_files)
+    output = pair_files.output()
     return TrainingLoop(
-        build_model(model, 12, 12),
+        build_model(model, pair_files.inputs(), output.graph),
+        output,
         dataclasses.replace(SETTINGS, **settings),
-        train,
-        held_out,
+        *pair_files.pairs(),
         str(folder),
+        **(more or {}),
     )
+
+
+def without_dropout(model):
+    encoders = {name: {**part, "dropout": 0.0} for name, part in model["encoders"].items()}
+    return {**model, "encoders": encoders, "decoder": {**model["decoder"], "dropout": 0.0}}
 
 
 def weights_of(loop):
@@ -78,7 +80,7 @@ def test_coverage_makes_every_position_be_looked_at(pair_files, tmp_path):
         loop = make_loop(pair_files, tmp_path / str(weight), epochs=4, coverage=weight)
         loop.run()
         source = np.array([[4, 5, 6, 7, 8, 9]])
-        _, weights = loop.model(source, np.array([[2, 9, 8, 7, 6, 5]]))
+        _, weights = loop.model({"source": source}, np.array([[2, 9, 8, 7, 6, 5]]))
         missed[weight] = float(doubly_stochastic(weights)[0])
     assert missed[1.0] < 0.7 * missed[0.0]
 
@@ -109,9 +111,9 @@ def test_a_resumed_training_is_the_training_that_was_never_stopped(pair_files, t
     stopped = make_loop(pair_files, tmp_path / "stopped", epochs=1)
     train_step = stopped._train_step
 
-    def interrupted(source, target):
+    def interrupted(inputs, target):
         # As a signal does: Python notices it when the step, which is C++, returns.
-        result = train_step(source, target)
+        result = train_step(inputs, target)
         if int(stopped.position["step"]) == 25:
             raise KeyboardInterrupt
         return result
@@ -167,12 +169,13 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from conftest import PairFiles
 from test_loop import make_loop
-loop = make_loop(([sys.argv[2]], [sys.argv[3]]), sys.argv[4], epochs=50)
+loop = make_loop(PairFiles(sys.argv[2], sys.argv[3]), sys.argv[4], epochs=50)
 step = loop._train_step
-def told(source, target):
+def told(inputs, target):
     print(int(loop.position["step"]), flush=True)
-    return step(source, target)
+    return step(inputs, target)
 loop._train_step = told
 loop.run()
 """
@@ -181,8 +184,8 @@ loop.run()
 @pytest.mark.slow
 def test_a_killed_training_goes_on_from_its_last_checkpoint(pair_files, tmp_path):
     folder = os.path.dirname(__file__)
-    (train,), (held_out,) = pair_files
-    command = [sys.executable, "-c", KILLED, folder, train, held_out, str(tmp_path / "killed")]
+    files = [pair_files.train, pair_files.held_out]
+    command = [sys.executable, "-c", KILLED, folder, *files, str(tmp_path / "killed")]
 
     def run_until(step):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -263,19 +266,17 @@ def test_mixed_precision_learns(pair_files, tmp_path, model, precision):
 
 @MODELS
 def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path, model):
-    parts = {name: {**model[name], "dropout": 0.0} for name in ("encoder", "decoder")}
-    model = {**model, **parts}
-    loop = make_loop(pair_files, tmp_path / "xla", model, xla=True)
-    for source, target in loop._batches(0).take(3):
+    loop = make_loop(pair_files, tmp_path / "xla", without_dropout(model), xla=True)
+    for inputs, target in loop._batches(0).take(3):
         share = tf.constant(0.01)
-        loss, tokens, gradients = loop._compiled_gradients(source, target, share)
-        expected = loop._gradients(source, target, share)
+        loss, units, gradients = loop._compiled_gradients(inputs, target, share)
+        expected = loop._gradients(inputs, target, share)
         np.testing.assert_allclose(loss, expected[0], rtol=1e-5)
-        assert tokens == expected[1]
+        assert units == expected[1]
         for gradient, wanted in zip(gradients, expected[2]):
             wanted = tf.convert_to_tensor(wanted)
             np.testing.assert_allclose(tf.convert_to_tensor(gradient), wanted, atol=1e-4)
-        loop._train_step(source, target)
+        loop._train_step(inputs, target)
 
 
 def test_a_loss_that_is_no_number_stops_with_advice(pair_files, tmp_path):
@@ -291,7 +292,7 @@ def test_progress_reaches_the_listener(pair_files, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "listener", seen.append)
     loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=4)
     loop.run()
-    assert seen and all(p.tokens_per_second > 0 for p in seen)
+    assert seen and all(p.units_per_second > 0 and p.unit == "tokens" for p in seen)
     assert [p.step for p in seen] == sorted(p.step for p in seen)
     assert seen[-1].total_steps == loop.total_steps
     # The first steps trace, and tell nothing of the time that is left.
@@ -299,15 +300,8 @@ def test_progress_reaches_the_listener(pair_files, tmp_path, monkeypatch):
 
 
 def test_tensorboard_logs_are_written(pair_files, tmp_path):
-    train, held_out = (Pairs(files, SPEC, "source", "target") for files in pair_files)
-    TrainingLoop(
-        build_model(MODEL, 12, 12),
-        dataclasses.replace(SETTINGS, epochs=1),
-        train,
-        held_out,
-        str(tmp_path / "checkpoints"),
-        log_folder=str(tmp_path / "logs"),
-    ).run()
+    more = {"log_folder": str(tmp_path / "logs")}
+    make_loop(pair_files, tmp_path / "checkpoints", more=more, epochs=1).run()
     (events,) = (tmp_path / "logs").iterdir()
     tags = {
         v.tag for e in tf.compat.v1.train.summary_iterator(str(events)) for v in e.summary.value
@@ -318,25 +312,24 @@ def test_tensorboard_logs_are_written(pair_files, tmp_path):
 DISTRIBUTED = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import keras, numpy as np, tensorflow as tf
+import numpy as np, tensorflow as tf
 from pairloom.components.trainer.devices import choose_strategy, reserve_devices
 reserve_devices("cpu:2")
 tf.constant(1) + 1  # As the nodes before the trainer do, in the same process.
 strategy = choose_strategy("cpu:2")
-import test_loop
-from pairloom.components.trainer.loop import TrainingLoop
-import dataclasses
-model = {**test_loop.MODEL, "encoder": {**test_loop.MODEL["encoder"], "dropout": 0.0}}
-model["decoder"] = {**test_loop.MODEL["decoder"], "dropout": 0.0}
-files = ([sys.argv[2]], [sys.argv[3]])
+from conftest import PairFiles
+from test_loop import MODEL, make_loop, without_dropout
 losses = []
 for number, chosen in enumerate([strategy, tf.distribute.get_strategy()]):
-    keras.utils.set_random_seed(1)
-    train, held_out = (test_loop.Pairs(f, test_loop.SPEC, "source", "target") for f in files)
     with chosen.scope():
-        built = test_loop.build_model(model, 12, 12)
-    settings = dataclasses.replace(test_loop.SETTINGS, epochs=1, clip_norm=0.0)
-    loop = TrainingLoop(built, settings, train, held_out, f"{sys.argv[4]}{number}", strategy=chosen)
+        loop = make_loop(
+            PairFiles(sys.argv[2], sys.argv[3]),
+            f"{sys.argv[4]}{number}",
+            without_dropout(MODEL),
+            {"strategy": chosen},
+            epochs=1,
+            clip_norm=0.0,
+        )
     loop.run()
     losses.append(loop.losses)
 assert strategy.num_replicas_in_sync == 2
@@ -347,8 +340,8 @@ print("same")
 
 @pytest.mark.slow
 def test_two_devices_give_the_losses_of_one(pair_files, tmp_path):
-    (train,), (held_out,) = pair_files
-    command = [sys.executable, "-c", DISTRIBUTED, os.path.dirname(__file__), train, held_out]
+    files = [pair_files.train, pair_files.held_out]
+    command = [sys.executable, "-c", DISTRIBUTED, os.path.dirname(__file__), *files]
     result = subprocess.run(
         [*command, str(tmp_path / "checkpoints")], capture_output=True, text=True, timeout=300
     )

@@ -1,4 +1,4 @@
-"""From files to ids through TFX: PairExamples, statistics, schema, SubwordLearner, Transform."""
+"""From files to ids through TFX: PairExamples, statistics, schema, FieldLearner, Transform."""
 
 import json
 import unicodedata
@@ -11,10 +11,10 @@ from tfx.components import SchemaGen, StatisticsGen
 from tfx.orchestration import metadata, pipeline
 from tfx.orchestration.local import local_dag_runner
 
+from pairloom.components.learner.component import FieldLearner
 from pairloom.components.pairs.component import PairExamples
-from pairloom.components.subwords.component import SubwordLearner
-from pairloom.components.transform.component import SubwordTransform
-from pairloom.models.text.subwords import read_subwords
+from pairloom.components.transform.component import FieldTransform
+from pairloom.kinds.learned import read_fields
 
 pytestmark = pytest.mark.slow
 
@@ -37,19 +37,19 @@ def root(request, tmp_path_factory) -> Path:
     schema = SchemaGen(
         statistics=statistics.outputs["statistics"], infer_feature_shape=request.param
     )
-    subwords = SubwordLearner(
+    learner = FieldLearner(
         examples=examples.outputs["examples"], fields=fields, vocabularies=json.dumps(VOCABULARIES)
     )
-    transform = SubwordTransform(
+    transform = FieldTransform(
         examples=examples.outputs["examples"],
         schema=schema.outputs["schema"],
-        subwords=subwords.outputs["subwords"],
+        learned=learner.outputs["learned"],
     ).with_id("Transform")
     local_dag_runner.LocalDagRunner().run(
         pipeline.Pipeline(
             "ids",
             str(root),
-            components=[examples, statistics, schema, subwords, transform],
+            components=[examples, statistics, schema, learner, transform],
             metadata_connection_config=metadata.sqlite_metadata_connection_config(
                 str(root / "mlmd.sqlite")
             ),
@@ -75,11 +75,11 @@ def normalized(text: str) -> str:
 
 
 def test_ids_of_all_splits_are_the_texts_again(root):
-    subwords = read_subwords(str(only(root, "SubwordLearner/subwords/*")))
+    graphs = read_fields(str(only(root, "FieldLearner/learned/*")))
     texts = []
     for split in SPLITS:
         features = transformed(root, split)
-        sides = [subwords[name].text(features[name]).numpy() for name in ("source", "target")]
+        sides = [graphs[name].subwords.text(features[name]).numpy() for name in ("source", "target")]
         texts += [tuple(side.decode() for side in pair) for pair in zip(*sides, strict=True)]
     assert sorted(texts) == sorted((source, normalized(target)) for source, target in PAIRS)
 
@@ -95,10 +95,10 @@ def test_lengths_are_the_numbers_of_ids(root):
 
 
 def test_the_graph_holds_the_same_bytes_as_the_learner_wrote(root):
-    learned = only(root, "SubwordLearner/subwords/*")
-    copied = only(root, "Transform/transform_graph/*/subwords")
+    learned = only(root, "FieldLearner/learned/*")
+    copied = only(root, "Transform/transform_graph/*/learned")
     names = {path.name for path in learned.iterdir()}
-    assert names == {"en.model", "target.model", "vocabularies.json", "summary.json"}
+    assert names == {"en.learned", "target.learned", "fields.json", "summary.json"}
     for name in names:
         assert (copied / name).read_bytes() == (learned / name).read_bytes()
 
@@ -111,24 +111,24 @@ def test_the_graph_needs_no_file_where_it_was(root, tmp_path):
         if isinstance(graph.raw_feature_spec()["source"], tf.io.VarLenFeature):
             raw = {name: tf.sparse.from_dense(value) for name, value in raw.items()}
         ids = graph.transform_features_layer()(raw)["source"]
-        subwords = read_subwords(str(only(moved, "Transform/transform_graph/*/subwords")))
-        assert ids.to_list() == subwords["source"].ids(tf.constant(["the dog"])).to_list()
+        graphs = read_fields(str(only(moved, "Transform/transform_graph/*/learned")))
+        assert ids.to_list() == graphs["source"].subwords.ids(tf.constant(["the dog"])).to_list()
     finally:
         moved.rename(root)
 
 
 def test_a_vocabulary_larger_than_the_data_allow_is_reported(root):
-    summary = json.loads(only(root, "SubwordLearner/subwords/*/summary.json").read_text())
+    summary = json.loads(only(root, "FieldLearner/learned/*/summary.json").read_text())
     assert summary["en"]["asked"] == 5000
     assert summary["en"]["got"] < 5000
     assert summary["en"]["short"]
     assert summary["target"]["got"] <= 300
-    subwords = read_subwords(str(only(root, "SubwordLearner/subwords/*")))
-    assert subwords["source"].size == summary["en"]["got"]
+    graphs = read_fields(str(only(root, "FieldLearner/learned/*")))
+    assert graphs["source"].size == summary["en"]["got"]
 
 
 def test_only_the_train_split_is_learned_from(root):
-    summary = json.loads(only(root, "SubwordLearner/subwords/*/summary.json").read_text())
+    summary = json.loads(only(root, "FieldLearner/learned/*/summary.json").read_text())
     (folder,) = root.glob("PairExamples/examples/*")
     paths = [str(path) for path in (folder / "Split-train").iterdir()]
     spec = {"source": tf.io.FixedLenFeature([], tf.string)}

@@ -3,6 +3,7 @@
 import pytest
 
 from pairloom.serving import client
+from pairloom.serving.description import Description, Field
 
 TOKEN = "0123456789abcdef-token"
 
@@ -17,7 +18,11 @@ def asked(monkeypatch):
             made.update(settings, address=address)
             super().__init__(address, **settings)
 
-        def predict(self, texts):
+        def describe(self):
+            return Description((Field("source", "text"),), Field("target", "text"))
+
+        def predict(self, **rows):
+            [texts] = rows.values()
             return [client.Answer(text, 0.0) for text in texts]
 
     monkeypatch.setattr(client, "Client", Noted)

@@ -60,7 +60,11 @@ def test_the_recipe_may_stand_in_another_folder_than_its_data(pairloom, sentence
 
 
 def test_a_single_tsv_of_words_is_spelt_by_characters(pairloom, tmp_path):
-    rows = [f"wo{chr(97 + i % 26)}rd{i}\tW {'AO' if i % 2 else 'ER'} D" for i in range(1200)]
+    sounds = ("AO", "ER", "IY", "D", "T", "K")
+    rows = [
+        f"wo{chr(97 + i % 26)}rd{i}\tW {sounds[i % 6]} {sounds[i // 6 % 6]} {sounds[i // 36 % 6]}"
+        for i in range(1200)
+    ]
     (tmp_path / "words.tsv").write_text("\n".join(rows) + "\n")
     assert pairloom("new", "words.tsv")[0] == 0
     recipe = load_recipe(tmp_path / "words.yaml")
@@ -143,3 +147,26 @@ def test_a_table_tells_how_to_say_that_it_has_a_header(pairloom, tmp_path, monke
     _, out, _ = pairloom("new", "days.csv")
     assert "`header: true`" in out
     assert "header: false    # true if" in (tmp_path / "days.yaml").read_text()
+
+
+def test_what_the_fields_are_thought_to_be_is_told_with_the_reason(pairloom, tmp_path):
+    rows = [f"the text number {i}\t{'good' if i % 3 else 'bad'}" for i in range(600)]
+    (tmp_path / "mood.tsv").write_text("\n".join(rows) + "\n")
+    code, out, err = pairloom("new", "mood.tsv")
+    assert (code, err) == (0, "")
+    assert "target is label: 2 different values in 600 rows (good, bad)" in out
+    assert "target is label: 2 different values in 600 rows" in (tmp_path / "mood.yaml").read_text()
+    code, out, _ = pairloom("check", "mood.yaml")
+    assert code == 0
+    assert "target  bad" in out
+
+
+def test_a_single_text_gives_a_language_model(pairloom, tmp_path):
+    (tmp_path / "play.txt").write_text("To be, or not to be.\nThat is the question.\n" * 400)
+    code, out, err = pairloom("new", "play.txt")
+    assert (code, err) == (0, "")
+    assert "running text" in out
+    assert load_recipe(tmp_path / "play.yaml").inputs == ()
+    code, out, _ = pairloom("check", "play.yaml")
+    assert code == 0
+    assert "passage  To be, or not to be." in out

@@ -1,3 +1,6 @@
+import json
+
+import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline import records
@@ -29,7 +32,8 @@ def test_an_empty_database_gives_an_empty_table(pairloom, tmp_path):
         pass
     code, out, err = pairloom("runs")
     assert (code, err) == (0, "")
-    assert out.split() == ["recipe", "started", "took", "state", "scores", "blessed", "pushed"]
+    heads = ["recipe", "run", "started", "took", "state", "scores", "blessed", "pushed"]
+    assert out.split() == heads
 
 
 def test_a_run_of_another_runner_has_its_row(pairloom, tmp_path):
@@ -46,3 +50,125 @@ def test_a_run_of_another_runner_has_its_row(pairloom, tmp_path):
     code, out, err = pairloom("runs")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith("words") and "failed" in out
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a run that got to its report, with these settings; gives its id and report."""
+
+    def written(name, settings):
+        folder, run_id = RunFolder.of(tmp_path / "runs", name), records.new_run_id()
+        folder.make()
+        with records.open_store(folder) as store:
+            kinds = {
+                kind: store.put_context_type(mlmd.ContextType(name=kind))
+                for kind in ("pipeline_run", "node")
+            }
+            report = mlmd.Artifact(
+                type_id=store.put_artifact_type(mlmd.ArtifactType(name="RunReport")),
+                uri=str(folder.pipeline_root / run_id),
+            )
+            execution = mlmd.Execution(
+                type_id=store.put_execution_type(mlmd.ExecutionType(name="Report")),
+                last_known_state=mlmd.Execution.COMPLETE,
+            )
+            execution.custom_properties["recipe"].string_value = json.dumps(settings)
+            event = mlmd.Event(type=mlmd.Event.OUTPUT)
+            event.path.steps.add().key = "report"
+            names = {"pipeline_run": run_id, "node": f"{name}.Report"}
+            contexts = [
+                *(c for c in store.get_contexts() if c.name in names.values()),
+                *(
+                    mlmd.Context(type_id=kinds[kind], name=of)
+                    for kind, of in names.items()
+                    if of not in {c.name for c in store.get_contexts()}
+                ),
+            ]
+            store.put_execution(execution, [(report, event)], contexts)
+        for file in (folder.pipeline_root / run_id / "index.html", folder.report):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        return run_id, folder.pipeline_root / run_id / "index.html"
+
+    return written
+
+
+def test_the_latest_report_of_each_recipe_is_named_below_the_table(pairloom, written):
+    written("letters", {})
+    written("words", {})
+    code, out, err = pairloom("runs")
+    assert (code, err) == (0, "")
+    assert "report of letters  runs/letters/report/index.html" in out
+    assert "report of words  runs/words/report/index.html" in out
+
+
+def test_a_name_tells_the_newest_runs_settings_and_report(pairloom, written):
+    written("words", {"training": {"epochs": 1}})
+    newest, _ = written("words", {"training": {"epochs": 2}, "inputs": ["a b"]})
+    written("letters", {"training": {"epochs": 7}})
+    code, out, _ = pairloom("runs", "words")
+    assert code == 0
+    assert f"run  {newest}" in out
+    assert "training.epochs  2" in out and 'inputs  ["a b"]' in out
+    assert f"report  runs/words/tfx/{newest}/index.html" in out
+    assert "letters" not in out and "epochs  1" not in out
+
+
+def test_an_id_tells_that_run(pairloom, written):
+    first, _ = written("words", {"training": {"epochs": 1}})
+    written("words", {"training": {"epochs": 2}})
+    code, out, _ = pairloom("runs", first)
+    assert code == 0
+    assert "training.epochs  1" in out and "epochs  2" not in out
+
+
+def test_json_tells_the_same_to_programs(pairloom, written):
+    run_id, report = written("words", {"training": {"epochs": 1}})
+    code, out, _ = pairloom("runs", "words", "--json")
+    [one] = json.loads(out)
+    assert code == 0
+    assert (one["recipe"], one["run"], one["report"]) == ("words", run_id, str(report))
+    assert one["settings"] == {"training": {"epochs": 1}}
+    assert json.loads(pairloom("runs", "--json")[1]) == [one]
+    assert json.loads(pairloom("runs", "nobody", "--json")[1]) == []
+
+
+def test_two_runs_are_compared_by_id_or_by_name(pairloom, written):
+    first, _ = written("words", {"training": {"epochs": 1, "seed": 1}})
+    second, _ = written("words", {"training": {"epochs": 2, "seed": 1}, "schema": "s"})
+    third, _ = written("letters", {"training": {"epochs": 3, "seed": 1}})
+    code, out, err = pairloom("runs", "--diff", first, second)
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines == [
+        ["setting", first, second], ["training.epochs", "1", "2"], ["schema", "–", "s"],
+    ]  # fmt: skip
+    told = json.loads(pairloom("runs", "--diff", "words", "letters", "--json")[1])
+    assert told["runs"] == [second, third], "a name is its newest run"
+    assert told["settings"] == {"training.epochs": [2, 3], "schema": ["s", "–"]}
+
+
+def test_a_run_is_the_same_as_itself(pairloom, written):
+    run_id, _ = written("words", {"training": {"epochs": 1}})
+    assert "all settings are the same" in pairloom("runs", "--diff", run_id, "words")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--diff", "words", "word"], "Did you mean words?"),
+        (["words", "--diff", "words", "words"], "Expected NAME or --diff RUN RUN"),
+    ],
+)
+def test_a_run_that_is_not_there_is_said_so(pairloom, written, arguments, told):
+    written("words", {"a": 1})
+    code, _, err = pairloom("runs", *arguments)
+    assert code == 1
+    assert told in err
+
+
+def test_a_run_that_did_not_get_to_its_report_cannot_be_compared(pairloom, written):
+    run_id, _ = written("words", {})
+    code, _, err = pairloom("runs", "--diff", run_id, run_id)
+    assert code == 1
+    assert "Expected a run that got to its report" in err

@@ -1,29 +1,7 @@
 import pytest
 
 from pairloom.pipeline.errors import UserError
-from pairloom.pipeline.new_recipe.looking import look_at, text_look
-
-
-def test_texts_are_measured_in_characters_and_words():
-    look = text_look(["a b", "a b c d", "ab"] * 10)
-    assert look.words == (2, 4)
-    assert look.characters == (3, 7)
-    assert look.distinct_words == 5
-    assert look.distinct_characters == len(set("ab cd"))
-
-
-@pytest.mark.parametrize(
-    ("text", "script"),
-    [
-        ("Käse 12", "LATIN"),
-        ("Привет", "CYRILLIC"),
-        ("अंक", "DEVANAGARI"),
-        ("漢字", "CJK"),
-        ("12", "NONE"),
-    ],
-)
-def test_the_script_is_that_of_most_letters(text, script):
-    assert text_look([text]).script == script
+from pairloom.pipeline.new_recipe.looking import look_at
 
 
 def test_a_csv_without_a_header_has_none(tmp_path):
@@ -103,3 +81,52 @@ def test_utf_16_is_named_with_what_to_do(tmp_path):
     file.write_bytes("one\teins\ntwo\tzwei\nthree\tdrei\n".encode("utf-16"))
     with pytest.raises(UserError, match="looks like UTF-16.*iconv -f utf-16"):
         look_at([str(file)])
+
+
+def test_a_table_whose_name_says_so_needs_two_columns(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("one column\n" * 9)
+    with pytest.raises(UserError, match="at least two columns"):
+        look_at([str(file)])
+
+
+def test_prose_with_commas_is_no_table(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("Oh, well.\nIt is, as they say, so.\nYes, no.\nNo commas here.\n" * 9)
+    look = look_at([str(file)])
+    assert (look.format, look.inputs, look.output) == ("passages", (), "passage")
+
+
+def test_commas_in_every_line_make_a_table_whatever_its_name(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("hello there,hallo du\n" * 9)
+    assert look_at([str(file)]).format == "csv"
+
+
+def test_what_can_only_be_written_is_never_the_input(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("".join(f"{'yes' if i % 2 else 'no'}\tthe text {i}\n" for i in range(40)))
+    look = look_at([str(file)])
+    assert look.columns == (1, 0)
+    assert look.values["target"][:2] == ["no", "yes"]
+
+
+def test_a_label_goes_before_a_number_of_the_row(tmp_path):
+    file = tmp_path / "a.tsv"
+    rows = (f"{i:09}\ta rather long text {i}\t{'ab'[i % 2]}\n" for i in range(40))
+    file.write_text("".join(rows))
+    assert look_at([str(file)]).columns == (1, 2)
+
+
+def test_two_columns_of_numbers_are_a_pair(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("".join(f"{i}\t{i * i}\n" for i in range(40)))
+    assert look_at([str(file)]).inputs == ("source",)
+
+
+def test_rows_of_a_conversation_are_counted_and_not_lines(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("Hi . __eou__ Hello ! __eou__ Well ? __eou__\n" * 9)
+    look = look_at([str(file)])
+    assert look.pairs == 18
+    assert look.sample[1] == (["Hi .", "Hello !"], "Well ?")
