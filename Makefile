@@ -4,7 +4,7 @@ RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
 
-.PHONY: setup demo test test-backends load-tools lint clean
+.PHONY: setup demo test test-recipes test-backends load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -14,6 +14,10 @@ demo: setup
 
 test: setup
 	@.venv/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
+
+# Every recipe on a slice of its data, which lies in $PAIRLOOM_DATA: some twenty minutes.
+test-recipes: setup
+	@.venv/bin/python -m pytest -m minutes tests/recipes $(PYTEST_ARGS)
 
 # The layers alone, in an environment of their own.
 test-backends:

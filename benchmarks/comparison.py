@@ -30,22 +30,26 @@ from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.run import build_model
 from pairloom.components.trainer.settings import TrainingSettings
-from pairloom.models.text.subwords import EOS, Subwords
-from pairloom.serving.export import SearchSettings, ServedModel, export_model
+from pairloom.kinds.text.graph import Graph
+from pairloom.kinds.text.output import Output
+from pairloom.kinds.text.subwords import EOS, Subwords
+from pairloom.serving.export import ServedModel, export_model
 
 UNITS = 256
 SIZE = 8000
 BATCH = 64
 LENGTH = 17
 MODEL = {
-    "encoder": {
-        "type": "tokens",
-        "cell": "gru",
-        "units": UNITS,
-        "layers": 1,
-        "bidirectional": True,
-        "embedding": UNITS,
-        "dropout": 0.0,
+    "encoders": {
+        "source": {
+            "type": "tokens",
+            "cell": "gru",
+            "units": UNITS,
+            "layers": 1,
+            "bidirectional": True,
+            "embedding_units": UNITS,
+            "dropout": 0.0,
+        }
     },
     "decoder": {
         "type": "recurrent",
@@ -56,7 +60,7 @@ MODEL = {
         "score": "additive",
         "style": "luong",
         "input_feeding": True,
-        "embedding": UNITS,
+        "embedding_units": UNITS,
         "dropout": 0.0,
     },
     "tied": "none",
@@ -119,7 +123,7 @@ def compare_decoding(
     length: int,
 ) -> None:
     """Prints both sides' sentences a second; length 0: where the weights end them."""
-    answer = saved_model(loop, subwords, folder, beam, length)
+    answer = saved_model(loop, folder, beam, length)
     rounds = []
     for _ in range(args.rounds):
         theirs = opennmt(args.opennmt, "decode", folder, beam, length, 1)
@@ -178,24 +182,27 @@ def prepare(data: Path, folder: Path, size: int = SIZE) -> Subwords:
 
 def make_loop(folder: Path, epochs: int) -> TrainingLoop:
     """Our side, as a recipe would make it."""
-    model = build_model(MODEL, SIZE, SIZE)
+    learned = (folder / "joint.model").read_bytes()
+    source, target = (Graph(name, {}, learned) for name in ("source", "target"))
+    output = Output(target, {})
+    model = build_model(MODEL, {"source": source}, target)
     # As many batches an epoch as 64 sentences each would make.
     settings = TrainingSettings(
         epochs=epochs, batch_tokens=1068, label_smoothing=0.0, clip_norm=0.0
     )
     train, held_out = (
-        Pairs([str(folder / f"{split}.gz")], SPEC, "source", "target")
+        Pairs([str(folder / f"{split}.gz")], SPEC, {"source": source}, target, output.column)
         for split in ("train", "eval")
     )
-    return TrainingLoop(model, settings, train, held_out, str(folder / "checkpoints"))
+    return TrainingLoop(model, output, settings, train, held_out, str(folder / "checkpoints"))
 
 
 def training_speed(loop: TrainingLoop, steps: int) -> float:
     """Real target tokens a second."""
     tokens = seconds = 0.0
-    for number, (source, target) in enumerate(loop._batches(0).take(steps + 5)):
+    for number, (inputs, target) in enumerate(loop._batches(0).take(steps + 5)):
         started = time.perf_counter()
-        _, count = loop._train_step(source, target)
+        _, count = loop._train_step(inputs, target)
         count = float(count)
         if number >= 5:
             seconds += time.perf_counter() - started
@@ -232,17 +239,17 @@ def decoding_limit(beam: int, length: float) -> float:
     return machine_rate() / (2 * length * (beam * (UNITS * SIZE + DECODER) + ENCODER))
 
 
-def saved_model(
-    loop: TrainingLoop, subwords: Subwords, folder: Path, beam: int, length: int
-) -> Callable:
+def saved_model(loop: TrainingLoop, folder: Path, beam: int, length: int) -> Callable:
     """The default signature of a SavedModel, written and loaded again."""
     if length:
         # No sentence ends before its time.
         bias = loop.model.decoder.output_layer.bias
         bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-1e9]))
-    settings = SearchSettings(beam=beam, nbest=min(beam, 5), max_length=length or 100)
-    fields = {"source": subwords, "target": subwords}
-    served = ServedModel(loop.model, fields, "source", "target", settings)
+    search = {"beam": beam, "nbest": min(beam, 5), "max_length": length or 100}
+    learned = (folder / "joint.model").read_bytes()
+    source, target = (Graph(name, {}, learned) for name in ("source", "target"))
+    kinds = {"source": "text", "target": "text"}
+    served = ServedModel(loop.model, {"source": source}, Output(target, search), kinds)
     export_model(served, str(folder / f"beam{beam}"))
     loaded = tf.saved_model.load(str(folder / f"beam{beam}"))
     signature = loaded.signatures["serving_default"]

@@ -27,11 +27,13 @@ import tensorflow as tf
 from comparison import opennmt, prepare
 
 from pairloom.components.trainer.run import build_model
+from pairloom.kinds.text.graph import Graph
+from pairloom.kinds.text.output import Output
+from pairloom.kinds.text.subwords import EOS, Subwords
 from pairloom.models.positions import sinusoids
-from pairloom.models.text.subwords import EOS, Subwords
 from pairloom.pipeline.recipe import load_recipe
 from pairloom.pipeline.settings_text import plain
-from pairloom.serving.export import SearchSettings, ServedModel, export_model
+from pairloom.serving.export import ServedModel, export_model
 
 BATCH = 64
 LENGTH = 17
@@ -54,13 +56,14 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=5)
     args = parser.parse_args()
     saved = newest(args.run / "serving" / args.run.name)
-    subwords = Subwords(next((args.run / "tfx").glob("SubwordLearner/*/*/*.model")).read_bytes())
+    learned = next((args.run / "tfx").glob("FieldLearner/*/*/*.learned")).read_bytes()
+    subwords = Subwords(learned)
     lines = (args.data / "test_2016_flickr.en").read_text("utf-8").splitlines()
     lines.sort(key=lambda line: len(line.split()))
     with tempfile.TemporaryDirectory() as name:
         folder = args.folder or Path(name)
         folder.mkdir(exist_ok=True)
-        model = restored(args.recipe, saved, subwords.size)
+        model = restored(args.recipe, saved, learned)
         np.savez(folder / "weights.npz", **named_weights(model))
         ids = subwords.ids(tf.constant(lines)).to_list()
         (folder / "test.json").write_text(json.dumps(ids))
@@ -70,7 +73,7 @@ def main() -> None:
             prepare(args.data, folder, subwords.size)
             steps = args.epochs * 29_000 // BATCH
             opennmt(args.opennmt, "learn", folder, steps, kind="transformer")
-        forced = export_forced(model, subwords, folder, args.beam)
+        forced = export_forced(model, learned, folder, args.beam)
         for streams, how in (
             (1, "a batch over all cores"),
             (os.cpu_count(), "a batch on each core"),
@@ -123,9 +126,10 @@ def newest(base_path: Path) -> Path:
     return max(versions, key=lambda path: int(path.name))
 
 
-def restored(recipe: str, saved: Path, size: int):
+def restored(recipe: str, saved: Path, learned: bytes):
     """The Keras model with the weights of a SavedModel, which holds them in order."""
-    model = build_model(plain(load_recipe(recipe).model), size, size)
+    source, target = (Graph(name, {}, learned) for name in ("source", "target"))
+    model = build_model(plain(load_recipe(recipe).model), {"source": source}, target)
     reader = tf.train.load_checkpoint(str(saved / "variables" / "variables"))
     for number, variable in enumerate(model.variables):
         variable.assign(reader.get_tensor(f"weights/{number}/.ATTRIBUTES/VARIABLE_VALUE"))
@@ -167,13 +171,14 @@ def add_norm(named: dict[str, np.ndarray], name: str, norm) -> None:
     named[f"{name}.gamma"], named[f"{name}.beta"] = norm.gamma.numpy(), norm.beta.numpy()
 
 
-def export_forced(model, subwords: Subwords, folder: Path, beam: int) -> Path:
+def export_forced(model, learned: bytes, folder: Path, beam: int) -> Path:
     """A SavedModel whose sentences all have `LENGTH` tokens."""
     bias = model.decoder.output_layer.bias
     bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-1e9]))
-    settings = SearchSettings(beam=beam, nbest=beam, max_length=LENGTH)
-    fields = {"source": subwords, "target": subwords}
-    export_model(ServedModel(model, fields, "source", "target", settings), str(folder / "forced"))
+    source, target = (Graph(name, {}, learned) for name in ("source", "target"))
+    output = Output(target, {"beam": beam, "nbest": beam, "max_length": LENGTH})
+    kinds = {"source": "text", "target": "text"}
+    export_model(ServedModel(model, {"source": source}, output, kinds), str(folder / "forced"))
     return folder / "forced"
 
 

@@ -1,9 +1,9 @@
 """Kinds of fields: one folder a kind, holding all that is special about it.
 
-`find_kind("text")` gives the object `KIND` of `kinds/text/`. Nothing outside a kind's folder knows its
-name, so a new kind is a new folder: here, or in a folder `pairloom_kinds/` anywhere on Python's path,
-from where it is imported as `pairloom.kinds.<name>` too. What the files of such a folder hold is said
-in `kind.py`.
+`find_kind("text")` gives the object `KIND` of `kinds/text/`. Nothing outside a kind's folder knows
+its name, so a new kind is a new folder: here, or in a folder `pairloom_kinds/` anywhere on Python's
+path, from where it is imported as `pairloom.kinds.<name>` too. What the files of such a folder hold
+is said in `kind.py`.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Many values of a field in memory, and batches cut out of them.
 
-A column is made of what Transform stored, by the thousand, as flat arrays: element by element tf.data
-needs longer for short pairs than training does.
+A column is made of what Transform stored, by the thousand, as flat arrays: element by element
+tf.data needs longer for short pairs than training does.
 """
 
 from collections.abc import Mapping, Sequence

@@ -54,7 +54,7 @@ class FieldGraph(tf.Module, abc.ABC):
 
     @abc.abstractmethod
     def transform(self, values: tf.Tensor) -> dict[str, tf.Tensor | tf.RaggedTensor]:
-        """Values, stored or served, to what Transform writes: a suffix of the field's name to it."""
+        """Values, stored or served, to what Transform writes, by suffix of the field's name."""
 
     @abc.abstractmethod
     def column(self, parts: Sequence[Part]) -> Column:
@@ -66,14 +66,14 @@ class FieldGraph(tf.Module, abc.ABC):
 
     @abc.abstractmethod
     def tensor(self, values: tf.Tensor) -> tf.Tensor:
-        """Served values to the tensor that an encoder reads: the batch that `column` would cut."""
+        """Served values to what an encoder reads: the batch that `column` would cut."""
 
     @abc.abstractmethod
     def tensor_spec(self) -> tf.TensorSpec:
         """The shape and type of that tensor."""
 
     def places(self, tensor: tf.Tensor) -> tf.Tensor:
-        """Names of what there is to attend to in that tensor, strings, "" where there is nothing."""
+        """Names of what there is to attend to in that tensor, "" where there is nothing."""
         raise NotImplementedError
 
     def word_numbers(self, tensor: tf.Tensor) -> tf.Tensor:
@@ -94,7 +94,7 @@ class FieldGraph(tf.Module, abc.ABC):
         return tensor
 
     def start(self, width: int) -> dict[int, Any]:
-        """What rows of an embedding of that width start from: id to vector; of the others nothing."""
+        """What rows of an embedding of that width start from: id to vector, of those known."""
         del width
         return {}
 

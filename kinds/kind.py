@@ -4,10 +4,10 @@ A kind's folder holds, and leaves out what it has not:
 
 - `__init__.py`: `KIND`, a `Kind`. Plain Python, no TensorFlow: reading, checking, showing values.
 - `learning.py`: what is learned from all values of the train split (`count`, `learn`).
-- `graph.py`: `Graph`, the way from a stored or served value to the tensor that an encoder reads, the
-  same in Transform and in the SavedModel.
+- `graph.py`: `Graph`, the way from a stored or served value to the tensor that an encoder reads,
+  the same in Transform and in the SavedModel.
 - `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
-- `picture.py`: `draw`, attention over a value of this kind in the terminal, and `save`, as a picture.
+- `picture.py`: `draw`, attention over a value of this kind in the terminal.
 - `page.js`: its control and its drawing in the browser.
 """
 

@@ -53,5 +53,6 @@ def read_fields(folder: str) -> dict[str, FieldGraph]:
             learned = tf.io.gfile.join(folder, f"{entry['learned']}.learned")
             with tf.io.gfile.GFile(learned, "rb") as file:
                 content = file.read()
-        graphs[name] = kind_of(entry["settings"]).part("graph").Graph(name, entry["settings"], content)
+        settings = entry["settings"]
+        graphs[name] = kind_of(settings).part("graph").Graph(name, settings, content)
     return graphs

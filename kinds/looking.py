@@ -2,9 +2,9 @@
 
 A kind's folder may hold a `looking.py` with two functions:
 
-- `fits(values, written="")`: how well raw values look like the kind's, from 0 (they cannot be) to 1,
-  and why in a few words. `written` is the form that the output is written in, where these values are
-  an input.
+- `fits(values, written="")`: how well raw values look like the kind's, from 0 (they cannot be) to
+  1, and why in a few words. `written` is the form that the output is written in, where these values
+  are an input.
 - `suggest(values, size, source=None)`: an `Advice`. `source` is None where the values are an input
   alone; else they are the output, and it is the form of what is read, "" where nothing is.
 

@@ -1,4 +1,4 @@
-"""What every kind's `Output` is: how a field of the kind is learned to be written, and answered with."""
+"""What every kind's `Output` is: how a field learns to be written, and is answered with."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -28,6 +28,9 @@ class Objective:
         sampled_share: Share of the fed ids that it replaces.
         fixed_shapes: Computes padded positions too and weighs them with 0, as XLA needs.
         training: Whether dropout and draws are on.
+        supervision: Weight of the loss between the attention and `links`; 0: off.
+        links: A batch of alignments, of words of the only input with words of the output.
+        source_words: Which word each place of the input is part of, as `word_numbers` gives it.
     """
 
     label_smoothing: float = 0.0
@@ -36,6 +39,9 @@ class Objective:
     sampled_share: Any = 0.0
     fixed_shapes: bool = False
     training: bool = False
+    supervision: float = 0.0
+    links: Any = None
+    source_words: Any = None
 
 
 PLAIN = Objective()
@@ -77,7 +83,7 @@ class FieldOutput(abc.ABC):
 
     @abc.abstractmethod
     def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
-        """The answers: the field's name to `(batch, ...)`, `score (batch,)`, and what belongs to it."""
+        """The answers: the field's name to `(batch, ...)`, and `score (batch,)`."""
 
     def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
         """The best few answers and their scores, `(batch, k)`."""
@@ -103,6 +109,15 @@ class FieldOutput(abc.ABC):
         """`log_probability`, `tokens` and `correct` of given values, each `(batch,)`."""
         raise NotImplementedError
 
+    def aligned(
+        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
+    ) -> tf.Tensor:
+        """The links that the attention to the only input makes of given values, `(batch,)`.
+
+        Strings as `0-0 2-1`, the words of the input before those of the output.
+        """
+        raise NotImplementedError
+
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """What the axes behind the batch of each of its outputs run along, by signature's output."""
+        """What the axes behind the batch run along, of each of its outputs."""
         return {}

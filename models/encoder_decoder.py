@@ -133,6 +133,10 @@ class EncoderDecoder(keras.Model):
         """Whether an input's encoder weighs what is inside each of its positions."""
         return bool(getattr(self.encoders[name], "pools", False))
 
+    def flattens(self, name: str) -> bool:
+        """Whether an input's positions are what is inside its places, one place after another."""
+        return bool(getattr(self.encoders[name], "words", False)) and name in self.looked_at
+
     def build(self, inputs_shape, target_shape=None):
         if self.reinforce is not None:
             self.reinforce.build((None, None, self.decoder.feature_units))

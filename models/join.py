@@ -56,7 +56,7 @@ class ConcatJoin(Encoder):
 
     @staticmethod
     def spans(sizes: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Field to where its positions start and end in the joined memory, given how many it has."""
+        """Field to where its positions start and end in the joined memory, given their number."""
         found, start = {}, 0
         for name, size in sizes.items():
             found[name] = (start, start + size)

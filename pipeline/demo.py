@@ -21,8 +21,8 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
     Returns:
         The inputs that were asked about.
     """
-    from pairloom.serving.client import Client
     from pairloom.kinds.heatmap import heatmap
+    from pairloom.serving.client import Client
     from pairloom.serving.server import ModelServer, ServerOptions
 
     pairs = held_out_pairs(recipe, finished.folder, finished.run_id, QUESTIONS)

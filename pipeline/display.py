@@ -44,7 +44,8 @@ def progress_words(progress: "TrainingProgress") -> str:
     # Where minutes limit a training the total is planned from its speed, and may be passed.
     if progress.step <= progress.total_steps:
         steps += f" of {progress.total_steps:,}"
-    words = [steps, f"loss {progress.loss:.3f}", f"{progress.units_per_second:,.0f} {progress.unit}/s"]
+    speed = f"{progress.units_per_second:,.0f} {progress.unit}/s"
+    words = [steps, f"loss {progress.loss:.3f}", speed]
     if progress.seconds_left:
         words.append(f"{short_time(progress.seconds_left)} left")
     for name, value in progress.evaluation.items():

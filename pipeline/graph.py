@@ -30,6 +30,7 @@ from pairloom.components.report.settings import differences
 from pairloom.components.transform.component import FieldTransform
 from pairloom.pipeline.baseline import LatestOtherBlessedModel
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
+from pairloom.pipeline.recipe.alignment_rules import alignments
 from pairloom.pipeline.run_folder import RunFolder
 from pairloom.pipeline.settings_text import plain, section
 
@@ -44,7 +45,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         folder: Where artifacts, metadata, checkpoints and pushed versions go.
 
     Returns:
-        A pipeline that any TFX runner takes. Settings reach the components as JSON.
+        A pipeline for TFX's portable launcher. Settings reach the components as JSON.
     """
     data, fields = section(recipe.data), section(recipe.fields, ordered=True)
     inputs = list(recipe.inputs or ())
@@ -156,7 +157,8 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
         "evaluation": {
             "length_buckets": list(recipe.evaluation.length_buckets),
             "likelihood": "likelihood" in takes,
-            "answers": bool(takes - {"likelihood"}),
+            "alignment": next(iter(alignments(recipe)), "") if "alignment" in takes else "",
+            "answers": bool(takes - {"likelihood", "alignment"}),
         },
         # So that a changed file is another training.
         "files": {path: fingerprint(path) for path in _field_files(recipe)},

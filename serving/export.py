@@ -15,7 +15,7 @@ from pairloom.kinds.output import FieldOutput, Tensors
 from pairloom.models import EncoderDecoder
 from pairloom.models.encoder_decoder import Encoded
 from pairloom.models.recurrence import portable_kernels
-from pairloom.serving.description import DESCRIPTION_FILE, Description
+from pairloom.serving.description import DESCRIPTION_FILE, Field
 from pairloom.serving.naming import BEGINNING, describe_model
 from pairloom.serving.warmup_requests import write_warmup_requests
 
@@ -48,6 +48,7 @@ class ServedModel(tf.Module):
         task: The recipe's name.
         answers: Whether an evaluation needs the answers, and
         likelihood: whether it needs the likelihood of the references.
+        alignment: The field whose links it compares with the attention's; None: it does not.
         buckets: For slicing an evaluation by length.
     """
 
@@ -60,6 +61,7 @@ class ServedModel(tf.Module):
         task: str = "",
         answers: bool = True,
         likelihood: bool = False,
+        alignment: FieldGraph | None = None,
         buckets: LengthBuckets = NO_BUCKETS,
     ):
         super().__init__(name="served_model")
@@ -71,6 +73,7 @@ class ServedModel(tf.Module):
         self.target = output.graph
         self._output = lambda: output
         self._answers, self._likelihood = answers, likelihood
+        self._alignment = alignment
         self._buckets = buckets
         self.description = describe_model(model, inputs, output, kinds, task)
 
@@ -132,7 +135,7 @@ class ServedModel(tf.Module):
         return self._blanked(self._output().nbest(self._model(), encoded, **how), values)
 
     def sample(self, *values):
-        """The inputs and a seed for each row to values drawn as likely as they are, `(batch, n)`."""
+        """The inputs and a seed a row to values drawn as likely as they are, `(batch, n)`."""
         *values, seed = values
         encoded, how = self._asked(values)
         return self._output().samples(self._model(), encoded, seed, **how)
@@ -159,16 +162,25 @@ class ServedModel(tf.Module):
         """Serialized examples to what the Evaluator needs, `(batch, ...)`."""
         output, model = self._output(), self._model()
         graphs = {**self.inputs, self.target.field: self.target}
+        if self._alignment is not None:
+            graphs[self._alignment.field] = self._alignment
         parsed = tf.io.parse_example(
             examples, {name: graph.stored_spec() for name, graph in graphs.items()}
         )
         given = parsed[self.target.field]
-        encoded = self._encoded([parsed[name] for name in self.inputs], examples, noisy=True)
+        values = [parsed[name] for name in self.inputs]
+        encoded = self._encoded(values, examples, noisy=True)
         found: Tensors = {self.target.field: tf.fill([tf.shape(examples)[0]], "")}
         if self._answers:
-            found[self.target.field] = output.answer(model, encoded)[self.target.field]
+            answers = self._blanked(output.answer(model, encoded), values)
+            found[self.target.field] = answers[self.target.field]
         if self._likelihood:
             found |= output.judged(model, encoded, given)
+        if self._alignment is not None:
+            [(name, graph)] = self.inputs.items()
+            words = graph.word_numbers(graph.tensor(parsed[name]))
+            found["links_found"] = output.aligned(model, encoded, given, words)
+            found["links_given"] = parsed[self._alignment.field]
         return {
             name: value if value.shape.rank > 1 else value[:, None] for name, value in found.items()
         }
@@ -204,20 +216,17 @@ class ServedModel(tf.Module):
 
     def _blanked(self, answers: Tensors, values: Sequence[tf.Tensor]) -> Tensors:
         """To inputs of which nothing is there: nothing, instead of something made up."""
-        there = [
-            graph.present(given) for graph, given in zip(self.inputs.values(), values)
-        ]
+        there = [graph.present(given) for graph, given in zip(self.inputs.values(), values)]
         there = [one for one in there if one is not None]
         if not there:
             return answers
         some = tf.reduce_any(tf.stack(there, 1), 1)
-        blank: dict[Any, Any] = {tf.string: "", tf.float32: float("-inf")}
 
         def chosen(name, value):
-            if name not in (self.target.field, "score") or value.dtype not in blank:
-                return value
             shape = [-1] + [1] * (value.shape.rank - 1)
-            return tf.where(tf.reshape(some, shape), value, blank[value.dtype])
+            blank: Any = "" if value.dtype == tf.string else 0.0
+            blank = float("-inf") if name == "score" else blank
+            return tf.where(tf.reshape(some, shape), value, tf.cast(blank, value.dtype))
 
         return {name: chosen(name, value) for name, value in answers.items()}
 
@@ -226,14 +235,29 @@ class ServedModel(tf.Module):
         found: Tensors = {}
         for field, given in zip(self.description.inputs, values):
             graph = self.inputs[field.name]
+            tensor = graph.tensor(given)
             if field.tokens:
-                found[field.tokens] = graph.places(graph.tensor(given))
+                found[field.tokens] = graph.places(tensor)
             if field.attention and weights is not None:
                 start, end = encoded.spans[field.name]
                 found[field.attention] = weights[:, :, start:end]
-            if field.inner:
+            if self._model().flattens(field.name):
+                found |= _by_place(found[field.attention], tf.shape(tensor), field)
+            elif field.inner:
                 found[field.inner] = tf.cast(encoded.parts[field.name].inner, tf.float32)
         return found
+
+
+def _by_place(weights: tf.Tensor, shape: tf.Tensor, field: Field) -> Tensors:
+    """Weights over the words of all sentences as those over sentences, and inside of each."""
+    batch, places, inside = tf.unstack(shape)
+    cells = tf.reshape(weights, [batch, -1, places, inside])
+    within = tf.reduce_sum(cells, 1)
+    total = tf.reduce_sum(within, -1, keepdims=True)
+    return {
+        field.attention: tf.reduce_sum(cells, -1),
+        field.inner: tf.math.divide_no_nan(within, total),
+    }
 
 
 def export_model(

@@ -1,6 +1,6 @@
 """What the outputs of a SavedModel are called, and what their axes run along.
 
-With one input they are `source_tokens` and `attention`; with several, each has the field's name in it.
+With one input they are `source_tokens` and `attention`; with several, each has the field's name.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def describe_model(
         if name in looked_at:
             attention = "attention" if alone else f"attention_{name}"
             axes[attention] = (*rows, axis)
-        if model.pools_inside(name):
+        if model.pools_inside(name) or (attention and model.flattens(name)):
             prefix = "attention" if alone else f"attention_{name}"
             inner = "_".join((prefix, *graph.levels))
             axes[inner] = own

@@ -1,4 +1,4 @@
-"""Who may import whom: models <- serving <- components <- pipeline."""
+"""Who may import whom: models <- kinds <- serving <- components <- pipeline."""
 
 import ast
 import subprocess
@@ -11,19 +11,26 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = {
     "models": {"models"},
-    "serving": {"models", "serving"},
-    "components": {"models", "serving", "components"},
-    "pipeline": {"models", "serving", "components", "pipeline", "recipes", "deploy"},
+    "kinds": {"models", "kinds"},
+    "serving": {"models", "kinds", "serving"},
+    "components": {"models", "kinds", "serving", "components"},
+    "pipeline": {"models", "kinds", "serving", "components", "pipeline", "recipes", "deploy"},
     "recipes": set(),
     "deploy": set(),
 }
 # The client must run where nothing but gRPC and NumPy is installed.
 CLIENT = {
-    "pairloom.serving.wire",
-    "pairloom.serving.answers",
-    "pairloom.serving.client_errors",
-    "pairloom.serving.messages",
+    "answers",
+    "client",
+    "client_answers",
+    "client_errors",
+    "client_values",
+    "description",
+    "messages",
+    "wire",
 }
+KINDS = "pairloom.kinds"
+KIND_NAMES = {file.parent.name for file in (ROOT / "kinds").glob("*/__init__.py")}
 
 
 def sources(folder: str) -> list[Path]:
@@ -55,11 +62,20 @@ def test_arrows_go_one_way(folder):
                 assert layer in ALLOWED[folder], f"{path} imports {name}"
 
 
-def test_the_client_imports_nothing_of_ours_but_its_messages():
-    for file in ("client.py", "client_errors.py", "wire.py", "answers.py", "messages.py"):
-        tree = ast.parse((ROOT / "serving" / file).read_text("utf-8"))
-        ours = {".".join(n.split(".")[:3]) for n in imported(tree) if n.startswith("pairloom")}
-        assert ours <= CLIENT, file
+def test_the_client_imports_nothing_of_ours_but_its_own_files_and_the_kinds():
+    for name in CLIENT:
+        tree = ast.parse((ROOT / "serving" / f"{name}.py").read_text("utf-8"))
+        for module in imported(tree):
+            if module.startswith("pairloom.") and not module.startswith(KINDS):
+                _, layer, file = module.split(".")[:3]
+                assert layer == "serving" and file in CLIENT, f"{name}.py imports {module}"
+
+
+def test_nobody_but_the_kinds_imports_a_kind_by_its_name():
+    for path, tree in trees("models", "serving", "components", "pipeline"):
+        for name in imported(tree):
+            inside = name.removeprefix(f"{KINDS}.").split(".")[0]
+            assert not (name.startswith(KINDS) and inside in KIND_NAMES), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize("folder", [*sorted(ALLOWED), "tests", "benchmarks"])
@@ -103,6 +119,7 @@ def test_ruff_bans_the_top_level_names(tmp_path):
         ("pairloom.pipeline.cli", {"yaml", "rich", "numpy", "tensorflow", "tfx", "apache_beam"}),
         ("pairloom.pipeline.recipe", {"rich", "tensorflow", "tfx", "apache_beam", "sacrebleu"}),
         ("pairloom.serving.client", {"tensorflow", "keras", "tensorflow_serving"}),
+        ("pairloom.kinds", {"tensorflow", "keras", "numpy"}),
         ("pairloom.serving.pictures", {"matplotlib", "tensorflow", "keras"}),
         ("pairloom.serving.ops.checking", {"tensorflow", "keras", "numpy"}),
         ("pairloom.serving.server", {"tensorflow", "keras"}),

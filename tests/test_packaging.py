@@ -10,7 +10,7 @@ import pytest
 tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 ROOT = Path(__file__).resolve().parent.parent
-TOP = ("models", "serving", "components", "pipeline", "recipes", "deploy")
+TOP = ("models", "kinds", "serving", "components", "pipeline", "recipes", "deploy")
 
 
 @pytest.fixture(scope="module")
@@ -85,5 +85,7 @@ def test_the_wheel_holds_all_code_and_data(tmp_path):
             }
     examples = {name for name in expected if name.startswith("pairloom/deploy/example/")}
     page = [file for file in (ROOT / "serving" / "page").rglob("*") if file.is_file()]
+    page += (ROOT / "kinds").glob("*/page.js")
+    page += (ROOT / "components" / "report" / "assets").glob("*")
     expected |= {f"pairloom/{file.relative_to(ROOT)}" for file in page}
     assert examples and held == expected - examples

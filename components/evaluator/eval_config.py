@@ -104,9 +104,9 @@ def _has_references(evaluation: Mapping[str, Any], names: Mapping[str, str]) -> 
     if not evaluation.get("references"):
         return False
     for name, metric_id in names.items():
-        if metric_takes(metric_id) == "likelihood":
+        if metric_takes(metric_id) in ("likelihood", "alignment"):
             raise ValueError(
-                "`evaluation.references` must be false where a metric scores the probability of "
+                "`evaluation.references` must be false where a metric scores how the model reads "
                 f"the one reference. Received: references=true, {name!r} ({metric_id})."
             )
     return True

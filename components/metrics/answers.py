@@ -7,6 +7,14 @@ import numpy as np
 
 from pairloom.components.metrics.likelihood import Likelihood
 
+LINKS_FOUND, LINKS_GIVEN = "links_found", "links_given"
+"""Under which names `evaluate` returns the attention's links, and those of the example."""
+ABSENT: dict[str, dict[str, Any]] = {
+    "likelihood": dict.fromkeys(Likelihood._fields, float("nan")),
+    "alignment": {LINKS_FOUND: None, LINKS_GIVEN: b""},
+}
+"""What a model returns in effect that was exported before a recipe asked for such a metric."""
+
 
 def answer_and_references(
     takes: str, output: str, outputs: Mapping[str, Any], label: Any
@@ -17,7 +25,8 @@ def answer_and_references(
         takes: What the metric takes, see `metric_takes`.
         output: Name of the output field, under which the model's answer is.
         outputs: What the model returned for the example: one string or a vector under `output`;
-            for a metric of likelihood one number under each name of `Likelihood`.
+            for a metric of likelihood one number under each name of `Likelihood`, for one of alignment
+            links under the names above.
         label: The example's references: strings, or vectors one after the other.
 
     Returns:
@@ -25,6 +34,9 @@ def answer_and_references(
     """
     if takes == "numbers":
         return _numbers(_output(outputs, output), label)
+    if takes == "alignment":
+        found = _output(outputs, LINKS_FOUND)
+        return None if found is None else _text(outputs, LINKS_FOUND), [_text(outputs, LINKS_GIVEN)]
     references = _texts(label)
     if not references:
         raise ValueError(
@@ -33,13 +45,7 @@ def answer_and_references(
         )
     if takes == "likelihood":
         return Likelihood(*(_number(outputs, name) for name in Likelihood._fields)), references
-    answers = _texts(_output(outputs, output))
-    if len(answers) != 1:
-        raise ValueError(
-            "The model's `evaluate` signature must return strings of shape [batch, 1] as "
-            f"{output!r}. Received, for one example: {outputs[output]!r}."
-        )
-    return answers[0], references
+    return _text(outputs, output), references
 
 
 def _output(outputs: Mapping[str, Any], name: str) -> Any:
@@ -60,6 +66,16 @@ def _texts(values: Any) -> list[str]:
         value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
         for value in flat
     ]
+
+
+def _text(outputs: Mapping[str, Any], name: str) -> str:
+    texts = _texts(_output(outputs, name))
+    if len(texts) != 1:
+        raise ValueError(
+            "The model's `evaluate` signature must return strings of shape [batch, 1] as "
+            f"{name!r}. Received, for one example: {outputs[name]!r}."
+        )
+    return texts[0]
 
 
 def _number(outputs: Mapping[str, Any], name: str) -> float:

@@ -32,6 +32,7 @@ _METRICS = {
     "perplexity": ("likelihood", "likelihood.Perplexity"),
     "bits_per_character": ("likelihood", "likelihood.BitsPerCharacter"),
     "next_token_accuracy": ("likelihood", "likelihood.NextTokenAccuracy"),
+    "alignment_error_rate": ("alignment", "alignment.AlignmentErrorRate"),
 }
 
 
@@ -44,7 +45,8 @@ def metric_takes(metric_id: str) -> str:
     """What answers a metric scores, known without importing it.
 
     Returns:
-        `text`, `label`, `numbers`, or `likelihood`: how probable the model finds the reference.
+        `text`, `label`, `numbers`, `likelihood`: how probable the model finds the reference, or
+        `alignment`: where it looks while it reads the reference.
     """
     return _find(metric_id)[0]
 

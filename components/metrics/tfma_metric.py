@@ -14,8 +14,7 @@ from tensorflow_model_analysis import constants
 from tensorflow_model_analysis.metrics import example_count, metric_types
 from tensorflow_model_analysis.proto import config_pb2
 
-from pairloom.components.metrics.answers import answer_and_references
-from pairloom.components.metrics.likelihood import Likelihood
+from pairloom.components.metrics.answers import ABSENT, answer_and_references
 from pairloom.components.metrics.registry import get_metric
 
 
@@ -100,10 +99,10 @@ class _Counter(metric_types.Preprocessor):
         # TFMA takes a single output out of its dict.
         if not isinstance(outputs, Mapping):
             outputs = {self._output: outputs}
-        if metric.takes == "likelihood" and self._model_name == constants.BASELINE_KEY:
-            # A model blessed before the recipe asked for likelihoods returns none. That must not
-            # stop the evaluation of its successor: its score is no number.
-            outputs = {**dict.fromkeys(Likelihood._fields, float("nan")), **outputs}
+        if metric.takes in ABSENT and self._model_name == constants.BASELINE_KEY:
+            # A model blessed before the recipe asked for likelihoods or links returns none. That
+            # must not stop the evaluation of its successor: its score is no number.
+            outputs = {**ABSENT[metric.takes], **outputs}
         label = self._of_model(extracts[constants.LABELS_KEY])
         yield metric.counts(*answer_and_references(metric.takes, self._output, outputs, label))
 

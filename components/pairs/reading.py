@@ -3,6 +3,7 @@
 import hashlib
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -11,7 +12,7 @@ from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.joining import join_rows
 from pairloom.components.pairs.rows import SHOWN, Chunk, LeftOut, Pair, Rejection, Row, shown
 from pairloom.components.pairs.settings import PairSettings
-from pairloom.kinds import FieldError
+from pairloom.kinds import FieldError, Kind
 
 __all__ = ["hashed_share", "read_pairs"]
 
@@ -40,7 +41,7 @@ def read_pairs(chunk: Chunk, settings: PairSettings) -> Iterator[Pair | Rejectio
         rows = _without_held_out(rows, check, settings)
     if settings.joined > 1:
         rows = join_rows(_checked(rows, check), settings.joined)
-    fields, limit = _fields(settings), settings.max_length
+    fields, together, limit = _fields(settings), _together(settings), settings.max_length
     split_by, key_of = settings.split_by, settings.kinds[settings.split_by].key
     shares = settings.shares if chunk.split == "train" else {}
     bounds = list(accumulate(shares.values()))
@@ -55,6 +56,8 @@ def read_pairs(chunk: Chunk, settings: PairSettings) -> Iterator[Pair | Rejectio
             # Written out here, and not as a call of `check`: this is what most of the time goes to.
             for (read, options), value in zip(fields, raw, strict=True):
                 values.append(read(value, options, limit))
+            for _, go_together in together:
+                go_together(values)
         except FieldError:
             yield check(row)  # type: ignore[misc]
             continue
@@ -74,17 +77,33 @@ def _fields(settings: PairSettings) -> list[tuple[Callable[..., Any], Mapping[st
     return list(zip(kinds, settings.field_options, strict=True))
 
 
+def _together(settings: PairSettings) -> list[tuple[int, Callable[[list[Any]], None]]]:
+    """What looks at all values of a row, each with the place of the field that it is for."""
+    return [
+        (place, partial(_check_beside, settings, place))
+        for place, kind in enumerate(settings.kinds)
+        if type(kind).check is not Kind.check
+    ]
+
+
+def _check_beside(settings: PairSettings, place: int, values: list[Any]) -> None:
+    named = dict(zip(settings.fields, values, strict=True))
+    inputs = {name: named[name] for name in settings.inputs}
+    settings.kinds[place].check(values[place], inputs, named[settings.output])
+
+
 def _checker(chunk: Chunk, settings: PairSettings) -> _Check:
     """What makes checked values of a row's raw ones, or says why it cannot."""
-    fields, limit = _fields(settings), settings.max_length
+    fields, together, limit = _fields(settings), _together(settings), settings.max_length
 
     def check(row: Row) -> tuple[Any, ...] | Rejection:
         values: list[Any] = []
         try:
-            for (read, options), raw in zip(fields, row.values, strict=True):
+            for bad, ((read, options), raw) in enumerate(zip(fields, row.values, strict=True)):
                 values.append(read(raw, options, limit))
+            for bad, go_together in together:
+                go_together(values)
         except FieldError as error:
-            bad = len(values)
             # Parallel files: the file that holds the bad side is the one to name.
             file = chunk.files[bad] if len(chunk.files) > 1 else row.file
             text = "\t".join(map(shown, row.values))[:SHOWN]

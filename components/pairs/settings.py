@@ -36,6 +36,8 @@ class PairSettings:
         joined: Up to so many consecutive rows become one; 1 leaves them as they are.
         disjoint: Whether rows are left out of the train section that a test asks for.
         fold: The column that decides the split, if there is one.
+        inputs: Names of the fields that are read.
+        output: Name of the field that is written.
     """
 
     format: str
@@ -53,6 +55,8 @@ class PairSettings:
     joined: int = 1
     disjoint: bool = False
     fold: Fold | None = None
+    inputs: tuple[str, ...] = ()
+    output: str = ""
 
     @classmethod
     def from_sections(
@@ -117,6 +121,8 @@ class PairSettings:
             joined=_joined(data.get("joined", 1)),
             disjoint=bool(data.get("disjoint", False)),
             fold=fold,
+            inputs=tuple(inputs),
+            output=output,
         )
 
     @property

@@ -15,7 +15,7 @@ from pairloom.components.report.choosing import choose, choose_metric, measure
 from pairloom.components.report.plain_rows import Budget, plain_row, plain_value
 from pairloom.components.report.rows import Rows, read_rows
 from pairloom.kinds.learned import read_fields
-from pairloom.serving.description import Description
+from pairloom.serving.description import DESCRIPTION_FILE, Description
 from pairloom.serving.naming import BEGINNING
 
 __all__ = ["ask_model"]
@@ -27,9 +27,7 @@ AT_ONCE = 16
 Outputs = list[dict[str, np.ndarray]]
 
 
-def ask_model(
-    model: str, learned: str, examples: str, recipe: Mapping[str, Any]
-) -> dict[str, Any]:
+def ask_model(model: str, learned: str, examples: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a model for examples.
 
     Args:
@@ -45,8 +43,8 @@ def ask_model(
     """
     loaded = tf.saved_model.load(model)
     signatures = loaded.signatures
-    described = signatures["describe"]()["description"].numpy()[0]
-    description = Description.from_json(described)
+    with tf.io.gfile.GFile(tf.io.gfile.join(model, DESCRIPTION_FILE)) as file:
+        description = Description.from_json(file.read())
     graphs = read_fields(learned)
     inputs = {field.name: graphs[field.name] for field in description.inputs}
     evaluation = recipe.get("evaluation") or {}
@@ -65,9 +63,7 @@ def ask_model(
     higher = bool(metric) and get_metric(evaluation["metrics"][metric]).higher_is_better
     budget = Budget()
     groups = {
-        why: [
-            _example(description, rows, outputs, scores, row, budget) for row in chosen
-        ]
+        why: [_example(description, rows, outputs, scores, row, budget) for row in chosen]
         for why, chosen in choose(scores, len(rows), higher).items()
     }
     return {

@@ -21,9 +21,7 @@ def choose_metric(metrics: Mapping[str, str], answers: bool) -> str:
         metrics: The recipe's, shown name to id.
         answers: Whether answers are there to be scored; else only likelihoods are.
     """
-    fit = {
-        name: metric_takes(metric) != "likelihood" for name, metric in metrics.items()
-    }
+    fit = {name: metric_takes(metric) != "likelihood" for name, metric in metrics.items()}
     wanted = (True, False) if answers else (False,)
     return next((name for want in wanted for name in fit if fit[name] == want), "")
 

@@ -41,9 +41,7 @@ def thinned(points: Sequence[tuple[float, float]], most: int = MOST_POINTS) -> C
         return list(points)
     size = -(-len(points) // most)
     groups = [points[start : start + size] for start in range(0, len(points) - 1, size)]
-    means = [
-        (group[-1][0], sum(value for _, value in group) / len(group)) for group in groups
-    ]
+    means = [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
     return [*means[:-1], points[-1]]
 
 

@@ -77,9 +77,7 @@ class Findings:
     troubles: tuple[str, ...] = ()
 
 
-def find(
-    sources: Sources, recipe: Mapping[str, Any], overrides: Mapping[str, Any]
-) -> Findings:
+def find(sources: Sources, recipe: Mapping[str, Any], overrides: Mapping[str, Any]) -> Findings:
     """Gathers everything; a part that cannot be had is missing from the report, which says so.
 
     Args:

@@ -37,7 +37,7 @@ def pairs_list(pairs: Mapping[str, Any], marked: Iterable[str] = ()) -> str:
         return ""
     known = set(marked)
     lines = (
-        f'<div{MARKED if name in known else ""}><dt>{text(name)}</dt>'
+        f"<div{MARKED if name in known else ''}><dt>{text(name)}</dt>"
         f'<dd dir="auto">{text(value)}</dd></div>'
         for name, value in pairs.items()
     )
@@ -50,7 +50,7 @@ def cell(content: str, tag: str = "td", number: bool = False) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:
-    """A table: heads are texts, rows are cells that `cell` made, `name` is what styles know it by."""
+    """A table: heads are texts, rows are what `cell` made, styles know it by its `name`."""
     head = "".join(f'<th scope="col">{text(one)}</th>' for one in heads)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return (

@@ -17,7 +17,7 @@ def write_report(folder: str, page: str) -> None:
 
 
 def place_report(folder: str, place: str) -> None:
-    """Copies the report in an artifact's folder to `place`, a file; readers see old or new, whole."""
+    """Copies an artifact's report to the file `place`; whoever reads sees the old or the new."""
     import tensorflow as tf
 
     tf.io.gfile.makedirs(os.path.dirname(place))

@@ -63,7 +63,8 @@ def read_rows(
     if grouped:
         groups = _equal_rows({name: parsed[name].numpy() for name in inputs}, len(chosen))
         if len(groups) > at_most:
-            groups = [groups[i] for i in sorted(random.Random(seed).sample(range(len(groups)), at_most))]
+            drawn = random.Random(seed).sample(range(len(groups)), at_most)
+            groups = [groups[place] for place in sorted(drawn)]
     first = [group[0] for group in groups]
     answers = parsed[output.field].numpy()
     return Rows(

@@ -33,7 +33,7 @@ def verdict(found: Findings) -> str:
 
 
 def scores(evaluation: EvaluationSummary | None) -> str:
-    """The metrics of all pairs and by length, the last blessed model's beside them, and as plots."""
+    """The metrics of all pairs and by length, beside the last blessed model's, and plotted."""
     if evaluation is None or not evaluation.overall.examples:
         return ""
     compared = bool(evaluation.overall.baseline)
@@ -119,11 +119,13 @@ def _by_length(evaluation: EvaluationSummary) -> str:
         return ""
     charts = []
     for name in evaluation.metrics:
+        whose = {
+            "this model": [one.scores for one in slices],
+            "last blessed": [one.baseline for one in slices],
+        }
         lines = {
-            "this model": [(i, one.scores[name]) for i, one in enumerate(slices) if name in one.scores],
-            "last blessed": [
-                (i, one.baseline[name]) for i, one in enumerate(slices) if name in one.baseline
-            ],
+            model: [(place, told[name]) for place, told in enumerate(found) if name in told]
+            for model, found in whose.items()
         }
         labels = [one.label for one in slices]
         charts.append(line_chart(lines, f"{name} by length", "length", labels, from_zero=True))
@@ -141,7 +143,7 @@ def _counts(pairs: PairsSummary) -> str:
     if pairs.left_out:
         told["left out by data.disjoint"] = f"{pairs.left_out:,}"
     rows = [
-        [cell(text(name), "th"), cell(f"{one.good:,}", number=True), cell(f"{one.rejected:,}", number=True)]
+        [cell(text(name), "th"), *(cell(f"{n:,}", number=True) for n in (one.good, one.rejected))]
         for name, one in pairs.files.items()
     ]
     return pairs_list(told) + (table(["file", "good", "rejected"], rows) if rows else "")

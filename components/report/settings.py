@@ -24,9 +24,7 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def differences(
-    one: Mapping[str, Any], other: Mapping[str, Any]
-) -> dict[str, tuple[Any, Any]]:
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """The settings that are not the same in both, each with its two values.
 
     >>> differences({"training": {"epochs": 3}}, {"training": {"epochs": 4}, "schema": "a"})

@@ -21,10 +21,11 @@ Batch = tuple[dict[str, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Chunk:
-    """Many pairs in memory: a column for each input, and the output's."""
+    """Many pairs in memory: a column for each input, the output's, and those of further fields."""
 
     inputs: Mapping[str, Column]
     target: Column
+    extras: Mapping[str, Column] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.target)
@@ -42,13 +43,14 @@ class Chunk:
         return np.max(padded, 0), target
 
     def batch(self, rows: np.ndarray, least: int = 0) -> Batch:
-        """The pairs of `rows`: the inputs by name, and the target, padded.
+        """The pairs of `rows`: the inputs and further fields by name, and the target, padded.
 
         Args:
             rows: Numbers of pairs.
             least: The length to pad to, where it is longer than the longest.
         """
-        inputs = {name: column.batch(rows, least) for name, column in self.inputs.items()}
+        read = {**self.inputs, **self.extras}
+        inputs = {name: column.batch(rows, least) for name, column in read.items()}
         return inputs, self.target.batch(rows, least)
 
 
@@ -62,6 +64,7 @@ class Pairs:
         inputs: The input fields.
         output: The output field.
         target: Makes the output's column of the parts that were read; None: `output.column`.
+        extras: Fields that are neither, and that batches have beside the inputs.
     """
 
     files: Sequence[str]
@@ -69,6 +72,7 @@ class Pairs:
     inputs: Mapping[str, FieldGraph]
     output: FieldGraph
     target: Callable[[Sequence[Part]], Column] | None = None
+    extras: Mapping[str, FieldGraph] = field(default_factory=dict)
     _only: Chunk | None = field(default=None, repr=False)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -86,7 +90,7 @@ class Pairs:
 
     def _read(self) -> Iterator[Chunk]:
         names = sorted(name for pattern in self.files for name in tf.io.gfile.glob(pattern))
-        graphs = {**self.inputs, self.output.field: self.output}
+        graphs = {**self.inputs, self.output.field: self.output, **self.extras}
         features = {
             name + part: self.spec[name + part]
             for name, graph in graphs.items()
@@ -118,10 +122,11 @@ class Pairs:
 
     def _chunk(self, parts: list[Part]) -> Chunk:
         make = self.target or self.output.column
-        return Chunk(
-            {name: graph.column(_of_field(parts, graph)) for name, graph in self.inputs.items()},
-            make(_of_field(parts, self.output)),
+        read, extras = (
+            {name: graph.column(_of_field(parts, graph)) for name, graph in graphs.items()}
+            for graphs in (self.inputs, self.extras)
         )
+        return Chunk(read, make(_of_field(parts, self.output)), extras)
 
 
 def in_batches(
@@ -143,7 +148,7 @@ def in_batches(
         at_most: Stops after so many pairs; 0: never.
 
     Returns:
-        A dataset of `(inputs by name, target)`, padded.
+        A dataset of `(inputs and further fields by name, target)`, padded.
     """
 
     def generate() -> Iterator[Batch]:
@@ -158,7 +163,7 @@ def in_batches(
                 return
 
     signature = (
-        {name: graph.tensor_spec() for name, graph in pairs.inputs.items()},
+        {name: graph.tensor_spec() for name, graph in {**pairs.inputs, **pairs.extras}.items()},
         target_spec(pairs),
     )
     return tf.data.Dataset.from_generator(generate, output_signature=signature).prefetch(2)

@@ -92,6 +92,7 @@ class TrainingLoop:
             keras.random.SeedGenerator(settings.seed) if settings.scheduled_sampling else None,
             fixed_shapes=settings.xla,
             training=True,
+            supervision=settings.supervised.weight if settings.supervised else 0.0,
         )
         # One trace for all lengths; what a strategy splits has no signature to give.
         specs = list(self._eval_batches.element_spec)
@@ -230,9 +231,21 @@ class TrainingLoop:
 
     def _loss_of(self, inputs, target, objective: Objective = PLAIN):
         graphs, training = self._train_pairs.inputs, objective.training
-        read = {name: graphs[name].corrupted(value, training) for name, value in inputs.items()}
+        read = {name: graph.corrupted(inputs[name], training) for name, graph in graphs.items()}
         encoded = self.model.encode(read, target, training=training)
+        if objective.supervision:
+            objective = self._with_links(inputs, objective)
         return self.output.loss(self.model, encoded, target, objective)
+
+    def _with_links(self, inputs, objective: Objective) -> Objective:
+        """The objective with what the batch says of where to look in the only input."""
+        assert self.settings.supervised is not None
+        [(name, graph)] = self._train_pairs.inputs.items()
+        return dataclasses.replace(
+            objective,
+            links=inputs[self.settings.supervised.field],
+            source_words=graph.word_numbers(inputs[name]),
+        )
 
     def _evaluate(self) -> None:
         """Scores the averaged weights on held-out pairs and keeps them if they are the best."""

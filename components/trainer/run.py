@@ -46,8 +46,12 @@ def run_fn(fn_args: Any) -> None:
     target = graphs[config["output"]]
     output = kinds[target.field].part("output").Output(target, config.get("search") or {})
     spec = tft.TFTransformOutput(fn_args.transform_output).transformed_feature_spec()
-    train_pairs = Pairs(fn_args.train_files, spec, inputs, target, output.column)
-    eval_pairs = Pairs(fn_args.eval_files, spec, inputs, target, output.column)
+    told = settings.supervised
+    extras = {told.field: graphs[told.field]} if told and told.weight else {}
+    train_pairs, eval_pairs = (
+        Pairs(files, spec, inputs, target, output.column, extras)
+        for files in (fn_args.train_files, fn_args.eval_files)
+    )
 
     folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
     keras.config.set_dtype_policy(settings.precision)
@@ -80,6 +84,7 @@ def run_fn(fn_args: Any) -> None:
             task=config.get("name", ""),
             answers=bool(evaluation.get("answers", True)),
             likelihood=bool(evaluation.get("likelihood")),
+            alignment=graphs.get(evaluation.get("alignment")),
             buckets=LengthBuckets(buckets, bucket_labels(buckets)),
         )
         export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
@@ -143,7 +148,7 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
     inputs, targets = chunk.batch(rows)
     graphs = {**pairs.inputs, pairs.output.field: pairs.output}
-    values = {name: graphs[name].values(batch).numpy() for name, batch in inputs.items()}
+    values = {name: graph.values(inputs[name]).numpy() for name, graph in pairs.inputs.items()}
     values.setdefault(pairs.output.field, pairs.output.values(targets).numpy())
     return [
         {

@@ -14,6 +14,14 @@ class EarlyStopping:
 
 
 @dataclass(frozen=True)
+class Supervised:
+    """Attention that is told where to look: the field that says so, and the weight of its loss."""
+
+    field: str
+    weight: float = 0.3
+
+
+@dataclass(frozen=True)
 class TrainingSettings:
     """The recipe's `training` section; the recipe's schema says what each means."""
 
@@ -25,6 +33,7 @@ class TrainingSettings:
     decay: str = "cosine"
     label_smoothing: float = 0.1
     coverage: float = 0.0
+    supervised: Supervised | None = None
     scheduled_sampling: float = 0.0
     clip_norm: float = 1.0
     accumulate: int = 1
@@ -46,4 +55,6 @@ class TrainingSettings:
             raise ValueError(f"Unknown training settings: {sorted(unknown)}.")
         if isinstance(values.get("early_stopping"), Mapping):
             values["early_stopping"] = EarlyStopping(**values["early_stopping"])
+        if isinstance(values.get("supervised"), Mapping):
+            values["supervised"] = Supervised(**values["supervised"])
         return cls(**values)

@@ -118,12 +118,11 @@ def train_pairs(
 ) -> EncoderDecoder:
     """An encoder-decoder that has seen `steps` batches of random letters and their rewriting."""
     keras.utils.set_random_seed(1)
-    width = {"units": UNITS, "embedding_units": 16}
+    size = FIRST_LETTER + len(LETTERS)
+    width = {"vocabulary_size": size, "units": UNITS, "embedding_units": 16}
     model = EncoderDecoder(
-        FIRST_LETTER + len(LETTERS),
-        FIRST_LETTER + len(LETTERS),
-        encoder={"type": "tokens", **width},
-        decoder={"type": "recurrent", **width, **decoder},
+        {"letters": {"type": "tokens", **width}},
+        {"type": "recurrent", **width, **decoder},
     )
     optimizer = keras.optimizers.Adam(0.003, global_clipnorm=1.0)
 
@@ -149,7 +148,7 @@ def train_pairs(
 
     random = np.random.default_rng(1)
     source, target, _ = make_pairs(random, rewrite, 2)
-    model(source, target)
+    model({"letters": source}, target)
     for _ in range(steps):
         step(*make_pairs(random, rewrite, BATCH))
     return model

@@ -60,9 +60,9 @@ class Graph(FieldGraph):
         tensor = tf.convert_to_tensor(tensor)
         words = [tf.strings.as_string(tf.range(size)) for size in tf.unstack(tf.shape(tensor)[1:])]
         sign = tf.where(tf.equal(tensor, SURE), "-", "?")
-        links = tf.strings.join([words[0][:, None] + sign, words[1] + " "])
+        links = words[0][:, None] + sign + words[1] + " "
         links = tf.where(tensor > 0, links, "")
-        return tf.strings.strip(tf.strings.reduce_join(links, axis=[1, 2]))
+        return tf.strings.strip(tf.strings.reduce_join(links, axis=[2, 1]))
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def found_links(
     merged = summed / tf.maximum(counts, 1.0)  # (batch, output words, input words)
     best = tf.argmax(merged, -1, output_type=tf.int32)
     places = tf.strings.as_string(tf.range(tf.shape(best)[1]))
-    links = tf.strings.join([tf.strings.as_string(best), places + " "], "-")
+    links = tf.strings.as_string(best) + "-" + places + " "
     links = tf.where(tf.reduce_max(merged, -1) > 0, links, "")
     return tf.strings.strip(tf.strings.reduce_join(links, axis=1))
 
@@ -62,4 +62,6 @@ def _words_taken(rows: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
 
 def _one_hot(words: tf.Tensor) -> tf.Tensor:
     """`(batch, time, words)`, at least one word wide; nothing for -1."""
-    return tf.one_hot(words, tf.maximum(tf.reduce_max(tf.pad(words, [[0, 1], [0, 1]])), 0) + 1)
+    words = tf.cast(words, tf.int32)
+    last = tf.reduce_max(tf.pad(words, [[0, 1], [0, 1]]))
+    return tf.one_hot(words, last + 1)

@@ -22,8 +22,8 @@ class TextOptions(FieldOptions):
     """A text field.
 
     An empty `vocabulary` means one with the field's own name. To an `empty` text a served model
-    answers nothing (`blank`), or what comes out of it (`model`). `vectors` is a file of word vectors
-    that the embedding of whole words starts from.
+    answers nothing (`blank`), or what comes out of it (`model`). `vectors` is a file of word
+    vectors that the embedding of whole words starts from.
     """
 
     vocabulary: str = ""

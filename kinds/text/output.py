@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from pairloom.kinds.alignment.tokens import found_links, links_of_tokens
 from pairloom.kinds.columns import Column, Part, RaggedColumn, ragged
 from pairloom.kinds.output import FieldOutput, Objective, Tensors
 from pairloom.kinds.text.graph import Graph, dense_ids
@@ -12,7 +13,11 @@ from pairloom.kinds.text.search import Search
 from pairloom.kinds.text.subwords import BOS, EOS
 from pairloom.models import Hypotheses, beam_search, greedy_search, sample
 from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
-from pairloom.models.losses import doubly_stochastic, projected_cross_entropy
+from pairloom.models.losses import (
+    doubly_stochastic,
+    projected_cross_entropy,
+    supervised_attention,
+)
 from pairloom.models.scheduled_sampling import scheduled_ids
 
 __all__ = ["Output"]
@@ -52,6 +57,11 @@ class Output(FieldOutput):
         if training and objective.coverage:
             missed = doubly_stochastic(weights, real, memory.mask)
             loss += objective.coverage * tf.reduce_sum(missed)
+        if training and objective.supervision:
+            words = self.graph.word_numbers(labels)
+            wanted = links_of_tokens(objective.links, objective.source_words, words)
+            told = supervised_attention(weights, wanted, real, reduction="sum")
+            loss += objective.supervision * told
         return loss, tf.reduce_sum(tf.cast(real, tf.float32))
 
     def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
@@ -123,6 +133,12 @@ class Output(FieldOutput):
             "tokens": tf.math.count_nonzero(real, axis=1, dtype=tf.float32),
             "correct": tf.math.count_nonzero(right, axis=1, dtype=tf.float32),
         }
+
+    def aligned(
+        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
+    ) -> tf.Tensor:
+        labels, _, _, _, weights = self._forced(model, encoded, values)
+        return found_links(weights, source_words, self.graph.word_numbers(labels))
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         return {

@@ -7,6 +7,7 @@ character outside the vocabulary becomes the pieces of its UTF-8 bytes, as `<0xC
 
 import hashlib
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
@@ -38,7 +39,7 @@ class Subwords(tf.Module):
         self._tokenizer = tf_text.SentencepieceTokenizer(model_bytes, out_type=tf.int32, name=name)
         self._model_bytes = model_bytes
         self._size: int | None = None
-        self._starts: tuple[bool, ...] | None = None
+        self._starts: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -69,7 +70,7 @@ class Subwords(tf.Module):
             `(batch, time)` of int32: the number of each id's word, from 0; -1 for special ids.
         """
         ids = tf.cast(ids, tf.int32)
-        begins = tf.gather(tf.constant(self._word_starts()), ids)
+        begins = tf.gather(self._word_starts(), ids)
         # A vocabulary of whole words spells an unknown one with the bytes of its space.
         following = tf.pad(ids, [[0, 0], [0, 2]])
         spelled = [following[:, : tf.shape(ids)[1]], following[:, 1:-1], following[:, 2:]]
@@ -81,13 +82,13 @@ class Subwords(tf.Module):
         numbers = tf.cumsum(begins, 1) - begins[:, :1]
         return tf.where(special, -1, numbers)
 
-    def _word_starts(self) -> list[bool]:
+    def _word_starts(self) -> np.ndarray:
         """Of each id, whether a word begins with it."""
         if self._starts is None:
             with tf.init_scope():
                 pieces = self.pieces(tf.range(self.size)).numpy()
-            self._starts = tuple(piece.startswith(SPACE.encode()) for piece in pieces)
-        return list(self._starts)
+            self._starts = np.array([piece.startswith(SPACE.encode()) for piece in pieces])
+        return self._starts
 
     def ids(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes.

@@ -1,7 +1,7 @@
 """Word vectors that were trained before, in the text form of word2vec and GloVe.
 
-A line a word: the word, then its numbers, with spaces between them; word2vec's first line is the number
-of words and of numbers.
+A line a word: the word, then its numbers, with spaces between them; word2vec's first line is the
+number of words and of numbers.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,9 @@ def read_vectors(path: str, words: dict[str, int], width: int) -> dict[int, np.n
             except ValueError:
                 vector = np.zeros(0)
             if vector.shape != (width,) or not np.isfinite(vector).all():
-                raise VectorsError(f"`{path}`: `{word}` must have {width} finite numbers behind it.")
+                raise VectorsError(
+                    f"`{path}`: `{word}` must have {width} finite numbers behind it."
+                )
             found[words[word]] = vector
     return found
 

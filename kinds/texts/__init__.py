@@ -1,7 +1,7 @@
-"""The kind `texts`: several strings in a row, as a document's sentences or a conversation's utterances.
+"""The kind `texts`: strings in a row, as a document's sentences or a conversation's utterances.
 
-Files hold a list of strings (JSON), or one string: its lines are the texts, and where it has no line
-end, its sentences. Stored, and served, as one string with a line end behind every text:
+Files hold a list of strings (JSON), or one string: its lines are the texts, and where it has no
+line end, its sentences. Stored, and served, as one string with a line end behind every text:
 `b"Hi.\\nHello!\\n"`.
 """
 

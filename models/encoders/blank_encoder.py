@@ -18,8 +18,8 @@ class BlankEncoder(Encoder):
         like: Any tensor, batch first: the memory has as many rows.
 
     Returns:
-        A `Memory`: states `(batch, 0, units)`, mask `(batch, 0)`, summary `(batch, units)`, the same
-        in every row.
+        A `Memory`: states `(batch, 0, units)`, mask `(batch, 0)`, summary `(batch, units)`, the
+        same in every row.
     """
 
     def __init__(self, units: int = 256, **kwargs):
@@ -27,9 +27,8 @@ class BlankEncoder(Encoder):
         self.units = units
 
     def build(self, like_shape):
-        self.start = self.add_weight(
-            shape=(self.units,), initializer=keras.initializers.RandomNormal(stddev=0.1), name="start"
-        )
+        initializer = keras.initializers.RandomNormal(stddev=0.1)
+        self.start = self.add_weight(shape=(self.units,), initializer=initializer, name="start")
 
     def call(self, like):
         batch = ops.shape(like)[0]

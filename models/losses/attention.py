@@ -1,9 +1,13 @@
 """Losses that shape the attention itself."""
 
+from typing import Literal
+
 from keras import ops
 
 
-def supervised_attention(weights, alignment, target_mask=None):
+def supervised_attention(
+    weights, alignment, target_mask=None, reduction: Literal["mean", "sum"] = "mean"
+):
     """Cross-entropy between given alignments and the weights, Liu et al. (2016), section 3.
 
     `-sum_t sum_j A_tj log a_tj`, the rows of `A` divided by their sums; a target position that is
@@ -13,10 +17,13 @@ def supervised_attention(weights, alignment, target_mask=None):
         weights: `(batch, target_time, memory_time)`, as attention gives them.
         alignment: Like `weights`: 0 or 1, or any share of each position.
         target_mask: `(batch, target_time)`, True where there is something.
+        reduction: `"mean"` or `"sum"`.
 
     Returns:
-        The mean over the aligned target positions, a float32 number.
+        The mean over the aligned target positions, or their sum, a float32 number.
     """
+    if reduction not in ("mean", "sum"):
+        raise ValueError(f"`reduction` must be 'mean' or 'sum'. Received: {reduction!r}.")
     weights, alignment = (ops.cast(x, "float32") for x in (weights, alignment))
     total = ops.sum(alignment, -1, keepdims=True)
     wanted = alignment / ops.maximum(total, 1e-9)
@@ -25,7 +32,8 @@ def supervised_attention(weights, alignment, target_mask=None):
     if target_mask is not None:
         counted = ops.logical_and(counted, target_mask)
     counted = ops.cast(counted, "float32")
-    return ops.sum(losses * counted) / ops.maximum(ops.sum(counted), 1.0)
+    summed = ops.sum(losses * counted)
+    return summed if reduction == "sum" else summed / ops.maximum(ops.sum(counted), 1.0)
 
 
 def doubly_stochastic(weights, target_mask=None, memory_mask=None):

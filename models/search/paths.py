@@ -11,6 +11,7 @@ from pairloom.models.search.group import given_weights, keep_active, prepared, s
 from pairloom.models.search.hypotheses import Hypotheses
 from pairloom.models.search.log_sum import log_sum
 from pairloom.models.search.top_ids import top_id
+from pairloom.models.search.trail import write_rows
 
 # `(logits, t, active) -> ids`: logits `(active, paths, vocabulary_size)` of the step `t` for these
 # rows of the batch, minus infinity where an id is barred, to `(active, paths)` of int32.
@@ -65,7 +66,7 @@ def follow_paths(
         if with_weights:
             weights = given_weights(weights)
             weights *= tf.cast(~ended, weights.dtype)[..., None]
-            all_weights = tf.tensor_scatter_nd_update(all_weights, where, weights)
+            all_weights = write_rows(all_weights, where, weights)
         log_probability = tf.tensor_scatter_nd_add(
             log_probability, active[:, None], tf.where(ended, 0.0, gained)
         )

@@ -28,6 +28,15 @@ def empty_trail(
     )
 
 
+def write_rows(history: tf.Tensor, where: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
+    """Writes rows into a history that may have no room: weights over a memory without positions.
+
+    TensorFlow refuses to write even nothing there.
+    """
+    room = tf.cast(tf.size(history) > 0, tf.int32) * tf.shape(where)[0]
+    return tf.tensor_scatter_nd_update(history, where[:room], rows[:room])
+
+
 def write_step(
     trail: Trail,
     t: tf.Tensor,
@@ -40,7 +49,7 @@ def write_step(
     where = tf.stack([tf.fill(tf.shape(active), t), active], 1)
 
     def write(history, x):
-        return tf.tensor_scatter_nd_update(history, where, x)
+        return write_rows(history, where, x)
 
     return Trail(
         write(trail.ids, ids),
@@ -66,7 +75,7 @@ def trace_back(
         if with_weights:
             row = tf.gather(trail.weights[t], beams_before, batch_dims=1)
             row *= tf.cast(t <= ends, row.dtype)[..., None]
-            weights = tf.tensor_scatter_nd_update(weights, [[t]], row[None])
+            weights = write_rows(weights, tf.reshape(t, [1, 1]), row[None])
         return t - 1, beams_before, ids, weights
 
     weights = tf.zeros(

@@ -59,7 +59,9 @@ def print_counts(summary: PairsSummary) -> None:
     partly = "" if summary.complete else " in the first rows (--rows 0 reads all)"
     print(f"{summary.good:,} pairs{partly}: {counts}.")
     if summary.left_out:
-        print(f"{summary.left_out:,} train rows are left out: the eval or test files have them too.")
+        print(
+            f"{summary.left_out:,} train rows are left out: the eval or test files have them too."
+        )
     if not summary.rejected:
         print("No row is rejected.")
         return

@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file; or one of "
-        "conversations or running text",
+        help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file; or one "
+        "of conversations or running text",
     )
     parser.add_argument("-o", "--output", metavar="RECIPE", help="where to write the recipe")
     parser.add_argument("--name", help="the task's name (default: made from the files' names)")

@@ -25,7 +25,7 @@ Runs = list[tuple[RunFolder, "RunRecord"]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="tell more of a recipe's newest run, or of one by id"
+        "name", nargs="?", metavar="NAME", help="tell of a recipe's newest run, or of one by id"
     )
     parser.add_argument(
         "--diff",
@@ -164,13 +164,20 @@ def _print_run(console: Console, folder: RunFolder, record: "RunRecord") -> None
     data = ", ".join(f"{name} {count:,}" for name, count in record.data.items())
     _line(console, "pairs", data or "unknown")
     _line(console, "scores", _shown_scores(record) or "none")
-    _line(console, "report", _link(Path(record.report)) if record.report else "none")
+    report = _link(_shortest(folder, Path(record.report))) if record.report else "none"
+    _line(console, "report", report)
     if not record.settings:
         _line(console, "settings", "unknown: the run did not get to its report")
         return
     console.print("settings", style="bold")
     for name, value in flat(record.settings).items():
         _line(console, f"  {name}", _shown(value), style="")
+
+
+def _shortest(folder: RunFolder, report: Path) -> Path:
+    """Where people look for a report, where it is still this one that they find there."""
+    same = folder.report.exists() and folder.report.read_bytes() == report.read_bytes()
+    return folder.report if same else report
 
 
 def _print_difference(one: "RunRecord", other: "RunRecord", as_json: bool) -> None:

@@ -63,7 +63,7 @@ def _one_column(file: Path, table: str, first: bool, header: bool) -> str:
     # A header names columns that are then no more.
     change = f"1d; {change}" if header else change
     return (
-        f"Expected the numbers of a row in one column, with spaces or commas between them. Received: "
-        f"{file}, with a column each, and something else in the {where} one. Make two columns of "
-        f"them, as in: sed -E '{change}' {file.name} > pairs.tsv"
+        "Expected the numbers of a row in one column, with spaces or commas between them. "
+        f"Received: {file}, with a column each, and something else in the {where} one. Make two "
+        f"columns of them, as in: sed -E '{change}' {file.name} > pairs.tsv"
     )

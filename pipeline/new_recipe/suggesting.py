@@ -86,9 +86,7 @@ def _asked(look: FilesLook, size: Size) -> tuple[dict[str, Judged], dict[str, Ad
     values = look.values
     output = best_output(look.output, values[look.output])
     judged = {
-        name: output
-        if name == look.output
-        else best_input(name, values[name], output.kind.written)
+        name: output if name == look.output else best_input(name, values[name], output.kind.written)
         for name in values
     }
     source = judged[look.inputs[0]].kind.form if look.inputs else ""

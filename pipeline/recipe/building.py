@@ -34,7 +34,7 @@ class Chosen:
 
 
 class _Others(NamedTuple):
-    """What a section is not: the key that chose, what it says, and classes by what else it may say."""
+    """What a section is not: the key that chose, what it says, and what else it may say."""
 
     key: str
     chosen: str
@@ -95,7 +95,8 @@ def _unknown_key(
 ) -> RecipeError:
     expected = f"one of the keys {', '.join(known)}"
     for other, cls in others.classes.items() if others else ():
-        if name in {spec.name for spec in dataclasses.fields(cls)}:  # type: ignore[arg-type]
+        assert others is not None
+        if name in {spec.name for spec in dataclasses.fields(cls)}:
             section = f"{'.'.join(key)}={{{others.key}: {others.chosen}, ...}}"
             expected += f"; --set '{section}' replaces the section"
             received = f"`{name}`, which belongs to the {others.key} {other}"

@@ -30,7 +30,7 @@ class Document:
         return self.file, 0
 
     def absolute(self, path: str, key: Key) -> str:
-        """A path of the recipe from its file's folder; one of `--set` from where the user stands."""
+        """A path of the recipe from its folder; one of `--set` from where the user stands."""
         if "://" in path:
             return path
         place, _ = self.place(key)

@@ -1,4 +1,4 @@
-"""What a recipe leaves to its kinds: encoders, decoder, vocabularies, search and metrics that fit."""
+"""What a recipe leaves to its kinds: encoders, decoder, vocabularies, search and metrics."""
 
 import dataclasses
 from typing import Any

@@ -17,7 +17,8 @@ def broken_model(recipe: Recipe) -> Iterator[Broken]:
     yield from wrong
     if wrong:
         return
-    model, decoder = recipe.model, recipe.model.decoder
+    model = recipe.model
+    decoder: Any = model.decoder
     for name, encoder in model.encoders.items():
         key = "model.encoder" if len(model.encoders) == 1 else f"model.encoders.{name}"
         yield from _misfits(recipe, name, encoder)
@@ -47,7 +48,7 @@ def _forms(recipe: Recipe) -> Iterator[Broken]:
 
 def _misfits(recipe: Recipe, name: str, part: Any) -> Iterator[Broken]:
     settings = recipe.fields[name]
-    if wrong := kinds_of(recipe)[name].misfit(vars(settings), vars(part)):
+    if wrong := kinds_of(recipe)[name].misfit(dict(vars(settings)), dict(vars(part))):
         yield Broken(f"fields.{name}", "settings that fit its encoder or decoder", wrong)
 
 
@@ -107,9 +108,10 @@ def _embedding(part: Any) -> int:
 def _tied(recipe: Recipe) -> Iterator[Broken]:
     """What one table for several fields needs."""
     model = recipe.model
+    decoder: Any = model.decoder
     if model.tied == "none":
         return
-    if not hasattr(model.decoder, "embedding_units") and model.decoder.type != "transformer":
+    if not hasattr(decoder, "embedding_units") and decoder.type != "transformer":
         yield Broken("model.tied", "`none`: the decoder has no embeddings", model.tied)
         return
     if model.tied != "all":
@@ -136,7 +138,8 @@ def _tied(recipe: Recipe) -> Iterator[Broken]:
 
 def _context(recipe: Recipe) -> Iterator[Broken]:
     """What a decoder looks at must be there, and fit."""
-    model, decoder = recipe.model, recipe.model.decoder
+    model = recipe.model
+    decoder: Any = model.decoder
     context = getattr(decoder, "context", None)
     asks = getattr(model.join, "asks", None)
     if decoder.type == "classes" and context == "attention" and not asks:

@@ -22,6 +22,8 @@ RESERVED = (
     "examples",
     "labels",
     "length_bucket",
+    "links_found",
+    "links_given",
     "log_probability",
     "probabilities",
     "score",
@@ -85,6 +87,11 @@ def _fields(recipe: Recipe) -> Iterator[Broken]:
     if recipe.output not in recipe.fields:
         near = nearest_name(recipe.output, recipe.fields)
         yield Broken("output", f"one of the fields {', '.join(recipe.fields)}", recipe.output, near)
+    told = recipe.training.supervised
+    if told is not None and told.field not in recipe.fields:
+        near = nearest_name(told.field, recipe.fields)
+        expected = f"one of the fields {', '.join(recipe.fields)}"
+        yield Broken("training.supervised.field", expected, told.field, near)
     split_by = recipe.data.split_by
     if split_by and split_by not in recipe.fields:
         near = nearest_name(split_by, recipe.fields)

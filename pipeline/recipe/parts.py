@@ -103,7 +103,7 @@ def _constants(node: ast.ClassDef) -> dict[str, Any]:
 
 def _options(name: str, node: ast.ClassDef) -> type:
     """A dataclass of the arguments that have a default and may be given by position."""
-    fields: list[tuple[str, Any, Any]] = [("type", Literal[name], name)]  # type: ignore[valid-type]
+    fields: list[tuple[str, Any, Any]] = [("type", Literal[name], name)]
     for line in node.body:
         if isinstance(line, ast.FunctionDef) and line.name == "__init__":
             arguments = [argument for argument in line.args.args if argument.arg != "self"]
@@ -128,8 +128,8 @@ def _field(argument: ast.arg, default: ast.expr) -> tuple[str, Any, Any]:
         wanted = tuple[get_args(wanted)[0], ...]  # type: ignore[misc]
     if not _can_be_said(wanted):
         raise TypeError(
-            f"`{argument.arg}` must be of a type that a recipe can state: text, numbers, truth values, "
-            f"choices and lists of them. Received: {ast.unparse(argument.annotation)}."
+            f"`{argument.arg}` must be of a type that a recipe can state: text, numbers, truth "
+            f"values, choices and lists of them. Received: {ast.unparse(argument.annotation)}."
         )
     value = ast.literal_eval(default)
     return argument.arg, wanted, dataclasses.field(default=value, metadata=limits)

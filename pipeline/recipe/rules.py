@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pairloom.components.metrics.registry import metric_takes
 from pairloom.components.pairs.formats import FORMATS
 from pairloom.components.pairs.formats.options import wrong_options
+from pairloom.pipeline.recipe.alignment_rules import broken_alignment
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.filling import kinds_of
 from pairloom.pipeline.recipe.model_rules import broken_model
@@ -17,6 +18,7 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from _files(recipe)
     yield from _columns(recipe)
     yield from _options(recipe)
+    yield from broken_alignment(recipe)
     yield from broken_model(recipe)
     yield from _search(recipe)
     yield from _evaluation(recipe)
@@ -151,6 +153,8 @@ def _fitting_metrics(recipe: Recipe) -> Iterator[Broken]:
         asked["training.early_stopping.metric"] = watched
     for key, metric in asked.items():
         takes = metric_takes(metric)
+        if takes == "alignment" and key.startswith("eval"):
+            continue  # It takes no answers, and has rules of its own.
         if takes == "likelihood" and recipe.evaluation.references and key.startswith("eval"):
             expected = "a metric of answers: of several references none has the likelihood"
             yield Broken(key, expected, f"{metric}, with `references: true`")

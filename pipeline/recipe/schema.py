@@ -102,6 +102,14 @@ class EarlyStopping:
 
 
 @dataclass(frozen=True)
+class Supervised:
+    """Attention that is told where to look: a `field` of links, and the `weight` of that loss."""
+
+    field: str
+    weight: float = setting(0.3, at_least=0)
+
+
+@dataclass(frozen=True)
 class Training:
     """How the network learns."""
 
@@ -113,6 +121,7 @@ class Training:
     decay: Literal["none", "rsqrt", "linear", "cosine"] = "cosine"
     label_smoothing: float = setting(0.1, at_least=0, below=1)
     coverage: float = setting(0.0, at_least=0)
+    supervised: Supervised | None = None
     scheduled_sampling: float = setting(0.0, at_least=0, at_most=1)
     clip_norm: float = setting(1.0, at_least=0)
     accumulate: int = setting(1, at_least=1)
@@ -184,4 +193,4 @@ class Recipe:
     def vocabulary_of(self, field_name: str) -> str:
         """The name that what is learned of a field goes by, which fields may share."""
         settings = self.fields[field_name]
-        return find_kind(settings.kind).learned_as(field_name, vars(settings))
+        return find_kind(settings.kind).learned_as(field_name, dict(vars(settings)))

@@ -20,7 +20,7 @@ def unused_settings(recipe: Recipe, values: dict[str, Any]) -> Iterator[str]:
         recipe: As it was built.
         values: What the user wrote, file and overrides.
     """
-    decoder = recipe.model.decoder
+    decoder: Any = recipe.model.decoder
     if decoder.type != "recurrent":
         return
     written = _section(values, "model", "decoder")

@@ -1,7 +1,7 @@
 """The proof that a kind is one folder: two toys go from file to page, and nothing else knows them.
 
-`toys/` holds a kind that is read and a kind that is written. Put on Python's path, they are kinds like
-all others.
+`toys/` holds a kind that is read and a kind that is written. Put on Python's path, they are kinds
+like all others.
 """
 
 import os
@@ -37,7 +37,13 @@ output: mark
 model:
   encoder: {{type: tokens, units: 16, embedding_units: 8}}
   decoder: {{type: classes, context: pooling, units: 16}}
-training: {{epochs: 60, batch_tokens: 512, learning_rate: 0.01, warmup_steps: 10, average: 0, evaluate_every: 100}}
+training:
+  epochs: 60
+  batch_tokens: 512
+  learning_rate: 0.01
+  warmup_steps: 10
+  average: 0
+  evaluate_every: 100
 """
 
 
@@ -118,7 +124,8 @@ def test_the_client_takes_and_gives_their_values(server, folder):
         f"with Client({server[0]!r}) as client:\n"
         "    [answer] = client.predict(tune='C D E')\n"
         "    [seen] = client.explain('B B B B B')\n"
-        "print(answer.value, '|', seen.fields['tune'].tokens, seen.fields['tune'].attention.shape)\n"
+        "tune = seen.fields['tune']\n"
+        "print(answer.value, '|', tune.tokens, tune.attention.shape)\n"
     )
     asked = subprocess.run(
         [sys.executable, "-c", code],

@@ -41,7 +41,9 @@ def test_progress_tells_step_loss_speed_and_time_left():
 
 
 def test_evaluations_are_told_once_there_is_one():
-    later = TrainingProgress(**{**PROGRESS.__dict__, "evaluation": {"eval_loss": 1.5, "bleu": 30.25}})
+    later = TrainingProgress(
+        **{**PROGRESS.__dict__, "evaluation": {"eval_loss": 1.5, "bleu": 30.25}}
+    )
     assert progress_words(later).endswith("eval loss 1.500 · bleu 30.250")
 
 

@@ -164,7 +164,9 @@ def test_to_nothing_nothing_is_answered_unless_the_recipe_wants_the_model(signat
     assert np.isfinite(told["score"]).all()
 
 def test_no_field_of_a_recipe_can_have_the_name_of_another_output(saved):
-    signatures = tf.saved_model.load(saved).signatures.values()
+    signatures = dict(tf.saved_model.load(saved).signatures)
+    # These two never give a field.
+    signatures = [signatures[name] for name in set(signatures) - {"encode", "describe"}]
     outputs = {name for signature in signatures for name in signature.structured_outputs}
     assert outputs - {"target"} <= set(RESERVED)
 

@@ -19,7 +19,7 @@ def test_whatever_a_module_imports_is_there_under_its_name(kind):
     found = modules([kind])
     assert (f"{NAMES}kinds/{kind}.js" in found) == has_page(kind)
     for source in found.values():
-        needed = re.findall(r'^(?:import|export)\b[^;"]*"([^"]+)"', source, re.MULTILINE)
+        needed = re.findall(r'^(?:import|export)\b[^;"()]*\bfrom "([^"]+)"', source, re.MULTILINE)
         assert set(needed) <= set(found)
         assert not re.search(r'"\.{1,2}/', source), "no path is left"
 

@@ -7,7 +7,8 @@ from pairloom.components.report.charts import line_chart, nice_ticks
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(0, 1), (0.3, 9.2), (-5, 5), (3, 3), (0, 0), (1e-6, 2e-6), (5.68, 5.71), (0, 1e6)]
+    ("low", "high"),
+    [(0, 1), (0.3, 9.2), (-5, 5), (3, 3), (0, 0), (1e-6, 2e-6), (5.68, 5.71), (0, 1e6)],
 )
 def test_ticks_hold_all_values_and_are_few(low, high):
     ticks = nice_ticks(low, high)

@@ -80,9 +80,10 @@ def test_a_report_tells_what_was_trained_from_what():
     )
     text = Reader(page).text
     for told in (
-        "a to b", "blessed bleu 41.2 is what it is", "Scores on 30 held-out pairs", "01-05", "50.00",
-        "last blessed", "40.00", "bleu by length", "Training", "tokens per second", "train pairs 1,000",
-        "rejected rows 2 (0.19%)", "the field is empty", "a.tsv:17", "runs/words/rejected", "31dac4c2",
+        "a to b", "blessed bleu 41.2 is what it is", "Scores on 30 held-out pairs", "01-05",
+        "50.00", "last blessed", "40.00", "bleu by length", "Training", "tokens per second",
+        "train pairs 1,000", "rejected rows 2 (0.19%)", "the field is empty", "a.tsv:17",
+        "runs/words/rejected", "31dac4c2",
         "Learned: source", "8000", "Other than in the recipe's file training.epochs 3",
         "training.seed 1", "tensorflow 2.16.2",
     ):  # fmt: skip

@@ -34,16 +34,19 @@ SETTINGS = TrainingSettings(
 )
 
 
-def make_loop(pair_files, folder, model=MODEL, more=None, **settings):
+def make_loop(pair_files, folder, model=MODEL, strategy=None, log_folder=None, **settings):
     keras.utils.set_random_seed(1)
     output = pair_files.output()
+    with (strategy or tf.distribute.get_strategy()).scope():
+        built = build_model(model, pair_files.inputs(), output.graph)
     return TrainingLoop(
-        build_model(model, pair_files.inputs(), output.graph),
+        built,
         output,
         dataclasses.replace(SETTINGS, **settings),
         *pair_files.pairs(),
         str(folder),
-        **(more or {}),
+        strategy=strategy,
+        log_folder=log_folder,
     )
 
 
@@ -300,8 +303,8 @@ def test_progress_reaches_the_listener(pair_files, tmp_path, monkeypatch):
 
 
 def test_tensorboard_logs_are_written(pair_files, tmp_path):
-    more = {"log_folder": str(tmp_path / "logs")}
-    make_loop(pair_files, tmp_path / "checkpoints", more=more, epochs=1).run()
+    logs = str(tmp_path / "logs")
+    make_loop(pair_files, tmp_path / "checkpoints", log_folder=logs, epochs=1).run()
     (events,) = (tmp_path / "logs").iterdir()
     tags = {
         v.tag for e in tf.compat.v1.train.summary_iterator(str(events)) for v in e.summary.value
@@ -321,15 +324,14 @@ from conftest import PairFiles
 from test_loop import MODEL, make_loop, without_dropout
 losses = []
 for number, chosen in enumerate([strategy, tf.distribute.get_strategy()]):
-    with chosen.scope():
-        loop = make_loop(
-            PairFiles(sys.argv[2], sys.argv[3]),
-            f"{sys.argv[4]}{number}",
-            without_dropout(MODEL),
-            {"strategy": chosen},
-            epochs=1,
-            clip_norm=0.0,
-        )
+    loop = make_loop(
+        PairFiles(sys.argv[2], sys.argv[3]),
+        f"{sys.argv[4]}{number}",
+        without_dropout(MODEL),
+        chosen,
+        epochs=1,
+        clip_norm=0.0,
+    )
     loop.run()
     losses.append(loop.losses)
 assert strategy.num_replicas_in_sync == 2

@@ -249,3 +249,5 @@ def test_a_model_without_inputs_goes_on_from_a_beginning(tmp_path, decoder):
     drawn = signatures["sample"](beginning=tf.constant(["it"]), seed=tf.constant([3], tf.int64))
     assert drawn["text"].shape == (1, 2)
     assert road.served(loop.model).description.inputs == ()
+    told = signatures["explain"](beginning=tf.constant(["it", ""]))
+    assert told["text"][0] == b"it runs" and "attention" not in told

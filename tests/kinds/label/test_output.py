@@ -104,4 +104,4 @@ def test_an_explanation_has_the_weights_that_the_decoder_gave(output, model, enc
 
 
 def test_the_description_lists_the_labels(output):
-    assert list(output.description()["labels"]) == LABELS
+    assert output.graph.description()["labels"] == LABELS

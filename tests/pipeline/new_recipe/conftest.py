@@ -5,7 +5,10 @@ from random import Random
 
 import pytest
 
-WORDS = "the man sees a dog and runs over big green fields while rain falls on old houses".split()
+WORDS = (
+    *("the", "man", "sees", "a", "dog", "and", "runs", "over"),
+    *("big", "green", "fields", "while", "rain", "falls"),
+)
 
 
 def sentence(random: Random, words: int = 9) -> str:

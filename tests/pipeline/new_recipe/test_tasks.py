@@ -36,7 +36,14 @@ def written(make, tmp_path):
         ("columns with names", "csv", "text label", "tokens", "classes pooling", "accuracy"),
         ("documents", "tsv", "texts label", "hierarchical", "classes pooling", "accuracy"),
         ("sentence lists", "jsonl", "texts label", "hierarchical", "classes pooling", "accuracy"),
-        ("conversation lists", "jsonl", "texts text", "hierarchical", "recurrent attention", "bleu"),
+        (
+            "conversation lists",
+            "jsonl",
+            "texts text",
+            "hierarchical",
+            "recurrent attention",
+            "bleu",
+        ),
         (
             "conversation lines",
             "conversations",
@@ -75,7 +82,9 @@ def test_a_file_gets_the_recipe_of_its_task_and_a_run_would_read_it(
     assert recipe.notes == (), "nothing is written that has no effect"
     for reason in why.splitlines():
         assert f"#   {reason}" in text
-    found = check_pairs(plain(recipe.data), plain(recipe.fields), recipe.output, inputs=recipe.inputs)
+    found = check_pairs(
+        plain(recipe.data), plain(recipe.fields), recipe.output, inputs=recipe.inputs
+    )
     assert found.rejected == 0
     assert found.good >= 100
 

@@ -58,7 +58,12 @@ BAD = {
         "a metric of what the output `target` is, text",
         "accuracy, which takes label",
     ),
-    "an input named twice": (["inputs=[source, source]"], "inputs", "each input once", "source 2 times"),
+    "an input named twice": (
+        ["inputs=[source, source]"],
+        "inputs",
+        "each input once",
+        "source 2 times",
+    ),
     "an input that is no field": (
         ["inputs=[photo]"],
         "inputs",
@@ -188,7 +193,11 @@ def test_it_is_refused_with_key_expectation_and_what_was_there(
         [*TEXT_LABEL, "training.early_stopping.metric=accuracy"],
         [*TWO_INPUTS, "model.join={type: concat}"],
         [*TWO_INPUTS, "model.join={type: query, asks: question}"],
-        [*TWO_INPUTS, "model.join={type: concat}", "model.encoders={question: {type: transformer}}"],
+        [
+            *TWO_INPUTS,
+            "model.join={type: concat}",
+            "model.encoders={question: {type: transformer}}",
+        ],
         [*NO_INPUTS, STATE],
         [*NO_INPUTS, STATE, "model.tied=output"],
         ["fields={x: {kind: numbers}}", "inputs=[x]", "output=x"],

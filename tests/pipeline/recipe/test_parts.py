@@ -8,7 +8,7 @@ import pytest
 
 from pairloom.pipeline.recipe import parts
 
-keras = pytest.importorskip("keras")
+pytest.importorskip("keras")
 
 from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 from pairloom.models.join import JOINS
@@ -38,7 +38,8 @@ def test_settings_are_the_arguments_with_a_default_and_have_the_same(info, made)
     own = {
         argument.name: argument.default
         for argument in arguments
-        if argument.kind is argument.POSITIONAL_OR_KEYWORD and argument.default is not argument.empty
+        if argument.kind is argument.POSITIONAL_OR_KEYWORD
+        and argument.default is not argument.empty
     }
     settings = {
         field.name: field.default
@@ -96,4 +97,6 @@ def test_an_argument_that_no_recipe_could_give_fails_loudly(arguments, error):
 
 
 def test_what_is_for_python_alone_is_no_setting():
-    assert [f.name for f in dataclasses.fields(options_of("size: int, *, own: Any = None"))] == ["type"]
+    assert [f.name for f in dataclasses.fields(options_of("size: int, *, own: Any = None"))] == [
+        "type"
+    ]

@@ -1,0 +1,171 @@
+"""Every recipe, from a slice of its data to an answer of its SavedModel.
+
+Those that need data of their own or minutes are run by `make test-recipes`; a few, one for each
+kind of road, run with all other tests on data that is made up here.
+"""
+
+import gzip
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tfx")
+
+import tensorflow as tf
+import tensorflow_text  # noqa: F401
+
+from pairloom.pipeline.execution import execute
+from pairloom.pipeline.recipe import load_recipe
+from pairloom.serving.description import read_description
+
+DATA = Path(os.environ.get("PAIRLOOM_DATA", Path(__file__).parents[3] / "shared" / "data"))
+QUICK = ("training.epochs=1", "training.minutes=0.05", "evaluation.examples=12")
+SMALL = {
+    "model.encoder.units=16",
+    "model.encoder.embedding_units=8",
+    "model.decoder.units=16",
+    "model.decoder.embedding_units=8",
+}
+WORDS = ["a", "the", "dog", "cat", "house", "runs", "sleeps", "small", "red", "good", "film", "was"]
+
+
+def run(name: str, tmp_path: Path, *overrides: str) -> Path:
+    """Trains a recipe for a moment; returns the pushed version's folder."""
+    recipe = load_recipe(name, [*QUICK, "evaluation.thresholds={}", *overrides])
+    finished = execute(recipe, tmp_path / "runs")
+    [version] = finished.folder.serving.iterdir()
+    assert finished.folder.report.is_file()
+    return version
+
+
+def asked(version: Path, **values) -> dict[str, tf.Tensor]:
+    """What the SavedModel explains, checked against what it says of its own axes."""
+    description = read_description(version)
+    model = tf.saved_model.load(str(version))
+    outputs = model.signatures["explain"](**{k: tf.constant(v) for k, v in values.items()})
+    sizes: dict[str, int] = {}
+    for name, axes in description.axes.items():
+        if name in outputs:
+            shape = outputs[name].shape.as_list()[1:]
+            assert len(shape) == len(axes), name
+            for axis, size in zip(axes, shape):
+                assert sizes.setdefault(axis, size) == size, f"{name} along {axis}"
+    for field in description.inputs:
+        for output in (field.attention, field.inner):
+            if output:
+                sums = outputs[output].numpy().sum(-1)
+                assert ((sums < 1e-3) | (abs(sums - 1) < 1e-3)).all(), output
+    return outputs
+
+
+def sentence(chance: random.Random) -> str:
+    return " ".join(chance.choice(WORDS) for _ in range(chance.randint(3, 8))) + "."
+
+
+@pytest.mark.slow
+def test_numbers_to_numbers(tmp_path):
+    version = run("denoise", tmp_path)
+    outputs = asked(version, pixels=[[0.5] * 64, [0.0] * 64])
+    assert outputs["pixels"].shape == (2, 64)
+    code = tf.saved_model.load(str(version)).signatures["encode"](pixels=tf.zeros([3, 64]))
+    assert code["summary"].shape == (3, 128)
+
+
+@pytest.mark.slow
+def test_documents_to_labels(tmp_path):
+    chance = random.Random(1)
+    with gzip.open(tmp_path / "reviews.jsonl.gz", "wt") as file:
+        for number in range(120):
+            sentences = [sentence(chance) for _ in range(chance.randint(1, 6))]
+            row = {"sentences": sentences, "label": "pos" if number % 3 else "neg"}
+            file.write(json.dumps({**row, "fold": number % 10}) + "\n")
+    version = run(
+        "classify-document",
+        tmp_path,
+        f"data.folder={tmp_path}",
+        *sorted(SMALL - {"model.decoder.embedding_units=8"}),
+    )
+    outputs = asked(version, review=["A good film. I saw it.", "one line\nanother line\nlast\n"])
+    assert set(outputs["verdict"].numpy()) <= {b"pos", b"neg"}
+    assert outputs["attention"].shape == (2, 1, 3)
+    assert outputs["attention_words"].shape[:2] == (2, 3)
+    nothing = tf.saved_model.load(str(version)).signatures["serving_default"]
+    assert nothing(review=tf.constant([""]))["verdict"].numpy()[0] == b""
+
+
+@pytest.mark.slow
+def test_conversations_to_replies(tmp_path):
+    chance = random.Random(2)
+    for name, count in (("train", 60), ("validation", 8), ("test", 8)):
+        lines = [
+            " ".join(f"{sentence(chance)} __eou__" for _ in range(chance.randint(2, 5)))
+            for _ in range(count)
+        ]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    overrides = ["vocabularies.words.size=300", *sorted(SMALL)]
+    version = run("converse", tmp_path, f"data.folder={tmp_path}", *overrides)
+    outputs = asked(version, context=["the dog runs.\nthe cat sleeps.\n"])
+    assert outputs["attention"].shape[2] == 2
+    assert outputs["attention_words"].shape[1] == 2
+    drawn = tf.saved_model.load(str(version)).signatures["sample"]
+    found = drawn(context=tf.constant(["a dog.\n"]), seed=tf.constant([1], tf.int64))
+    assert found["reply"].shape == (1, 3)
+
+
+@pytest.mark.slow
+def test_texts_that_go_on(tmp_path):
+    chance = random.Random(3)
+    (tmp_path / "input.txt").write_text("\n".join(sentence(chance) for _ in range(900)))
+    overrides = ["model.decoder.units=16", "model.decoder.embedding_units=8"]
+    overrides += ["search.max_length=12", f"data.folder={tmp_path}"]
+    version = run("language-model", tmp_path, *overrides)
+    outputs = asked(version, beginning=["the dog", ""])
+    assert outputs["passage"].numpy()[0].startswith(b"the dog")
+    scored = tf.saved_model.load(str(version)).signatures["score"](passage=tf.constant(["the cat"]))
+    assert scored["activations"].shape == (1, 8, 16)
+
+
+SLICES = {
+    "classify-document": "movie_reviews",
+    "converse": "dailydialog",
+    "entail": "snli",
+    "language-model": "tinyshakespeare",
+    "multi30k-de-en": "multi30k",
+    "multi30k-en-de": "multi30k",
+    "multi30k-en-de-transformer": "multi30k",
+    "multi30k-long": "multi30k",
+    "pronounce": "sigmorphon2021_g2p",
+    "summarise": "scitldr",
+    "transliterate": "dakshina_hi",
+    "write-bash": "nl2bash",
+}
+
+
+@pytest.mark.minutes
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", sorted(SLICES))
+def test_real_data(name, tmp_path):
+    folder = DATA / SLICES[name]
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is missing")
+    version = run(name, tmp_path, f"data.folder={folder}", "search.max_length=20")
+    description = read_description(version)
+    if description.inputs:
+        asked(version, **{field.name: ["a small dog", "two"] for field in description.inputs})
+    else:
+        asked(version, beginning=["a small dog"])
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("name", ["cells-arithmetic", "cells-xml", "cmudict", "reconstruct"])
+def test_data_that_comes_along(name, tmp_path):
+    version = run(name, tmp_path)
+    description = read_description(version)
+    values = {
+        field.name: [[0.0] * 64] if field.kind == "numbers" else ["12+3="]
+        for field in description.inputs
+    }
+    asked(version, **(values or {"beginning": ["<a>"]}))
