@@ -25,8 +25,8 @@ def answer_and_references(
         takes: What the metric takes, see `metric_takes`.
         output: Name of the output field, under which the model's answer is.
         outputs: What the model returned for the example: one string or a vector under `output`;
-            for a metric of likelihood one number under each name of `Likelihood`, for one of alignment
-            links under the names above.
+            for a metric of likelihood one number under each name of `Likelihood`, for one of
+            alignment links under the names above.
         label: The example's references: strings, or vectors one after the other.
 
     Returns:

@@ -99,9 +99,11 @@ def _checker(chunk: Chunk, settings: PairSettings) -> _Check:
     def check(row: Row) -> tuple[Any, ...] | Rejection:
         values: list[Any] = []
         try:
-            for bad, ((read, options), raw) in enumerate(zip(fields, row.values, strict=True)):
+            for (read, options), raw in zip(fields, row.values, strict=True):
+                bad = len(values)
                 values.append(read(raw, options, limit))
-            for bad, go_together in together:
+            for place, go_together in together:
+                bad = place
                 go_together(values)
         except FieldError as error:
             # Parallel files: the file that holds the bad side is the one to name.

@@ -147,7 +147,6 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     by_length = np.argsort(longest, kind="stable")
     rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
     inputs, targets = chunk.batch(rows)
-    graphs = {**pairs.inputs, pairs.output.field: pairs.output}
     values = {name: graph.values(inputs[name]).numpy() for name, graph in pairs.inputs.items()}
     values.setdefault(pairs.output.field, pairs.output.values(targets).numpy())
     return [

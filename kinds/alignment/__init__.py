@@ -1,9 +1,9 @@
 """The kind `alignment`: which word of the input each word of the output stands for.
 
-In Pharaoh form: `0-0 1-2 2?3` links the input's words 0, 1 and 2 with the output's words 0, 2 and 3,
-the last of them possibly and the others surely. Words are what white space separates, counted from 0.
-A field of this kind is neither read nor written: it tells attention where to look, or is what the
-attention is compared with.
+In Pharaoh form: `0-0 1-2 2?3` links the input's words 0, 1 and 2 with the output's words 0, 2 and
+3, the last of them possibly and the others surely. Words are what white space separates, counted
+from 0. A field of this kind is neither read nor written: it tells attention where to look, or is
+what the attention is compared with.
 """
 
 import re

@@ -67,7 +67,7 @@ class Graph(FieldGraph):
 
 @dataclass(frozen=True)
 class LinksColumn:
-    """Rows of links: row `i` is `links[starts[i]:starts[i + 1]]`, `(links, 3)` as they are stored."""
+    """Rows of links, as they are stored: row `i` is `links[starts[i]:starts[i + 1]]`."""
 
     links: np.ndarray
     starts: np.ndarray

@@ -23,9 +23,7 @@ def links_of_tokens(
     return _words_taken(by_source, target_words)
 
 
-def found_links(
-    weights: tf.Tensor, source_words: tf.Tensor, target_words: tf.Tensor
-) -> tf.Tensor:
+def found_links(weights: tf.Tensor, source_words: tf.Tensor, target_words: tf.Tensor) -> tf.Tensor:
     """The word of the input that each word of the output looks at most, as links.
 
     The weight of a word of the input is the sum of its tokens', for a word of the output the mean
@@ -53,7 +51,7 @@ def found_links(
 
 
 def _words_taken(rows: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """`rows (batch, words, n)` at the words of tokens: `(batch, time, n)`, 0 where there is none."""
+    """`rows (batch, words, n)` at the words of tokens: `(batch, time, n)`, 0 where is none."""
     # A word behind the last one that is linked has no row.
     there = tf.logical_and(words >= 0, words < tf.shape(rows)[1])
     taken = tf.gather(rows, tf.where(there, words, 0), batch_dims=1)

@@ -1,4 +1,4 @@
-"""What a field of links needs: one text that is read, one that is written, and attention between."""
+"""What a field of links needs: a text that is read, one that is written, and attention."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,9 @@ def broken_alignment(recipe: Recipe) -> Iterator[Broken]:
     for key, what in asking.items():
         if len(found) != 1:
             expected = "one field of links between words to compare the attention with"
-            received = f"{what} with the fields {', '.join(found)}" if found else f"{what}, no field"
+            received = (
+                f"{what} with the fields {', '.join(found)}" if found else f"{what}, no field"
+            )
             yield Broken(key, expected, received)
     for name in found:
         yield from _placed(recipe, name)

@@ -19,7 +19,7 @@ from pairloom.serving.export import ServedModel
 
 NAMES = ("source", "target", "links")
 WORDS = ["one", "two", "three", "four", "five", "six"]
-LEARNED = learn({word: 1 for word in WORDS}, {"method": "characters", "size": 290})[0]
+LEARNED = learn(dict.fromkeys(WORDS, 1), {"method": "characters", "size": 290})[0]
 
 
 def rows(count, seed):
