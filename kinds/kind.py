@@ -8,6 +8,8 @@ A kind's folder holds, and leaves out what it has not:
   the same in Transform and in the SavedModel.
 - `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
 - `picture.py`: `draw`, attention over a value of this kind in the terminal.
+- `looking.py`: `fits` and `suggest`, for `pairloom new`: whether raw values look like this kind,
+  and settings that suit them.
 - `page.js`: its control and its drawing in the browser.
 """
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401
 
 from pairloom.components.metrics import get_metric
-from pairloom.components.report.choosing import choose, choose_metric, measure
+from pairloom.components.report.choosing import JUDGED, choose, choose_metric, measure
 from pairloom.components.report.plain_rows import Budget, plain_row, plain_value
 from pairloom.components.report.rows import Rows, read_rows
 from pairloom.kinds.learned import read_fields
@@ -97,7 +97,7 @@ def _called(signature: Any, columns: Mapping[str, tf.Tensor], count: int) -> Out
 def _scores(
     signatures: Any, metric: str, description: Description, rows: Rows, outputs: Outputs
 ) -> list[float]:
-    if get_metric(metric).takes == "likelihood":
+    if get_metric(metric).takes in JUDGED:
         serialized = {"examples": tf.constant(rows.serialized, tf.string)}
         outputs = _called(signatures["evaluate"], serialized, len(rows))
     return [

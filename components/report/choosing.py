@@ -14,14 +14,18 @@ __all__ = ["choose", "choose_metric", "measure"]
 SHOWN = 4
 
 
+JUDGED = ("likelihood", "alignment")
+"""What metrics take that is none of the answers, and that the signature `evaluate` tells."""
+
+
 def choose_metric(metrics: Mapping[str, str], answers: bool) -> str:
     """The shown name of the metric that examples are ranked by; empty: none fits.
 
     Args:
         metrics: The recipe's, shown name to id.
-        answers: Whether answers are there to be scored; else only likelihoods are.
+        answers: Whether answers are there to be scored; else only what `evaluate` tells is.
     """
-    fit = {name: metric_takes(metric) != "likelihood" for name, metric in metrics.items()}
+    fit = {name: metric_takes(metric) not in JUDGED for name, metric in metrics.items()}
     wanted = (True, False) if answers else (False,)
     return next((name for want in wanted for name in fit if fit[name] == want), "")
 

@@ -44,10 +44,11 @@ def test_a_part_that_is_not_there_is_an_error():
 
 @pytest.mark.parametrize("name", kind_names())
 def test_reading_values_imports_neither_tensorflow_nor_keras(name):
+    raw = b"0-0" if name == "alignment" else b"1"
     code = (
         "import sys; from pairloom.kinds import find_kind;"
-        f"kind = find_kind({name!r}); kind.show(kind.read(b'1', {{}}, 9));"
-        "kind.key(kind.read(b'1', {}, 9)); kind.serve('1'); kind.is_one('1');"
+        f"kind = find_kind({name!r}); value = kind.read({raw!r}, {{}}, 9); kind.show(value);"
+        f"kind.key(value); kind.serve({raw.decode()!r}); kind.is_one({raw.decode()!r});"
         "sys.exit(bool({'tensorflow', 'keras'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -24,7 +24,7 @@ TEXTS = {
 }
 LABELS = {"accuracy": True, "macro_f1": True}
 LIKELIHOODS = {"perplexity": False, "bits_per_character": False, "next_token_accuracy": True}
-HIGHER_IS_BETTER = {**TEXTS, **LABELS, "mse": False, **LIKELIHOODS}
+HIGHER_IS_BETTER = {**TEXTS, **LABELS, "mse": False, **LIKELIHOODS, "alignment_error_rate": False}
 COMPARED = [id for id in [*TEXTS, *LABELS] if not id.startswith("distinct")]
 
 

@@ -67,7 +67,8 @@ def test_a_field_keeps_its_options_beside_the_defaults_of_its_kind():
     fields = {"source": {"kind": "numbers", "width": 3}, "target": {}}
     settings = PairSettings.from_sections(DATA, fields, "target")
     assert [kind.name for kind in settings.kinds] == ["numbers", "text"]
-    assert settings.field_options[0] == {"kind": "numbers", "width": 3, "standardize": False}
+    options = settings.field_options[0]
+    assert (options["kind"], options["width"], options["standardize"]) == ("numbers", 3, False)
     assert settings.field_options[1]["kind"] == "text"
 
 
