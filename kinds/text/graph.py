@@ -1,36 +1,17 @@
 """Texts in the graph: a string to subword ids."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import tensorflow as tf
 
 from pairloom.kinds.columns import Column, Part, RaggedColumn, ragged
-from pairloom.kinds.graph import FieldGraph
-from pairloom.kinds.text.subwords import Subwords
-from pairloom.kinds.text.vectors import read_vectors
+from pairloom.kinds.text.subword_graph import SubwordGraph
 
 __all__ = ["Graph", "dense_ids"]
 
 
-class Graph(FieldGraph):
+class Graph(SubwordGraph):
     """One string a row, as `(batch, time)` of ids."""
-
-    named = True
-
-    def __init__(self, name: str, options: dict[str, Any], learned: bytes):
-        super().__init__(name, options, learned)
-        self.subwords = Subwords(learned)
-
-    @property
-    def size(self) -> int:
-        return self.subwords.size
-
-    def stored_spec(self) -> tf.io.FixedLenFeature:
-        return tf.io.FixedLenFeature([], tf.string, default_value="")
-
-    def served_spec(self) -> tf.TensorSpec:
-        return tf.TensorSpec([None], tf.string, name=self.field)
 
     def transform(self, values: tf.Tensor) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         ids = self.subwords.ids(values)
@@ -45,20 +26,8 @@ class Graph(FieldGraph):
     def tensor_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec([None, None], tf.int32)
 
-    def places(self, tensor: tf.Tensor) -> tf.Tensor:
-        return self.subwords.pieces(tensor)
-
     def word_numbers(self, tensor: tf.Tensor) -> tf.Tensor:
         return self.subwords.word_numbers(tensor)
-
-    def start(self, width: int) -> dict[int, Any]:
-        path = self.options.get("vectors")
-        return read_vectors(path, self.subwords.whole_words(), width) if path else {}
-
-    def present(self, values: tf.Tensor) -> tf.Tensor | None:
-        if self.options.get("empty") == "model":
-            return None
-        return tf.strings.regex_full_match(values, r"(?s).*\S.*")
 
     def lengths(self, values: tf.Tensor) -> tf.Tensor:
         """How long each value is, for slices by length."""

@@ -7,36 +7,22 @@ import numpy as np
 import tensorflow as tf
 
 from pairloom.kinds.columns import Column, NestedColumn, Part, RaggedColumn, ragged
-from pairloom.kinds.graph import FieldGraph
-from pairloom.kinds.text.subwords import Subwords
-from pairloom.kinds.text.vectors import read_vectors
+from pairloom.kinds.text.subword_graph import SubwordGraph
 from pairloom.kinds.texts import SENTENCE_END, TextsOptions
 
 __all__ = ["Graph"]
 
 
-class Graph(FieldGraph):
+class Graph(SubwordGraph):
     """One string a row, as `(batch, texts, time)` of ids."""
 
     parts = ("", "_lengths")
-    named = True
     levels = ("words",)
 
     def __init__(self, name: str, options: dict[str, Any], learned: bytes):
         super().__init__(name, options, learned)
-        self.subwords = Subwords(learned)
         known = vars(TextsOptions())
         self._settings = TextsOptions(**{k: v for k, v in options.items() if k in known})
-
-    @property
-    def size(self) -> int:
-        return self.subwords.size
-
-    def stored_spec(self) -> tf.io.FixedLenFeature:
-        return tf.io.FixedLenFeature([], tf.string, default_value="")
-
-    def served_spec(self) -> tf.TensorSpec:
-        return tf.TensorSpec([None], tf.string, name=self.field)
 
     def transform(self, values: tf.Tensor) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         ids = self._ids(values)
@@ -55,18 +41,6 @@ class Graph(FieldGraph):
 
     def tensor_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec([None, None, None], tf.int32)
-
-    def places(self, tensor: tf.Tensor) -> tf.Tensor:
-        return self.subwords.pieces(tensor)
-
-    def start(self, width: int) -> dict[int, Any]:
-        path = self.options.get("vectors")
-        return read_vectors(path, self.subwords.whole_words(), width) if path else {}
-
-    def present(self, values: tf.Tensor) -> tf.Tensor | None:
-        if self.options.get("empty") == "model":
-            return None
-        return tf.strings.regex_full_match(values, r"(?s).*\S.*")
 
     def lengths(self, values: tf.Tensor) -> tf.Tensor:
         """How many texts each value has, for slices by length."""
