@@ -21,7 +21,7 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
     Returns:
         The inputs that were asked about.
     """
-    from pairloom.kinds.heatmap import heatmap
+    from pairloom.pipeline.commands.predict_answers import explanation_lines
     from pairloom.serving.client import Client
     from pairloom.serving.server import ModelServer, ServerOptions
 
@@ -39,21 +39,14 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
             out.print(f"\nServing {recipe.name} on {address}; asking over gRPC:", style="bold")
             with Client(address, model=recipe.name) as client:
                 for pair in pairs:
-                    asked = {name: pair[name] for name in recipe.inputs}
+                    asked = {name: pair[name] for name in recipe.reads}
                     [answer] = client.explain(**asked)
                     expected = pair[recipe.output]
                     mark = "✓" if answer.text == expected else f"expected: {expected}"
-                    line = f"\n{' | '.join(asked.values())} → {answer.text}   {mark}"
-                    print(line, file=terminal)
-                    drawn = heatmap(
-                        answer.attention,
-                        answer.source_tokens,
-                        answer.target_tokens,
-                        width=out.width,
-                        color=out.is_terminal,
-                    )
-                    print(drawn, file=terminal, flush=True)
-    return [pair[recipe.inputs[0]] for pair in pairs]
+                    print(f"\n{' | '.join(asked.values())} → {answer.text}   {mark}", file=terminal)
+                    drawn = explanation_lines(client.describe(), answer, out.width, out.is_terminal)
+                    print("\n".join(drawn), file=terminal, flush=True)
+    return [pair[recipe.reads[0]] for pair in pairs]
 
 
 def held_out_pairs(
@@ -63,7 +56,7 @@ def held_out_pairs(
     with records.open_store(folder) as store:
         uri = records.outputs_of_run(store, run_id, "PairExamples")["examples"].uri
     pairs = list(_read_examples(Path(uri) / "Split-test", tuple(recipe.fields)))
-    first = recipe.inputs[0]
+    first = recipe.reads[0]
     # Short enough for a heat map on a terminal, long enough to be worth one.
     ordered = sorted(pairs, key=lambda pair: (len(pair[first]), pair[first]))
     middle = ordered[len(ordered) * 4 // 10 : len(ordered) * 7 // 10 + 1]

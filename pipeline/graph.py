@@ -48,7 +48,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         A pipeline for TFX's portable launcher. Settings reach the components as JSON.
     """
     data, fields = section(recipe.data), section(recipe.fields, ordered=True)
-    inputs = list(recipe.inputs or ())
+    inputs = list(recipe.reads)
     examples = PairExamples(
         data=data, fields=fields, output=recipe.output, inputs=json.dumps(inputs)
     )
@@ -149,7 +149,7 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
     return {
         "name": recipe.name,
         "fields": plain(recipe.fields),
-        "inputs": list(recipe.inputs or ()),
+        "inputs": list(recipe.reads),
         "output": recipe.output,
         "model": plain(recipe.model),
         "training": plain(recipe.training),

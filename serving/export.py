@@ -136,8 +136,8 @@ class ServedModel(tf.Module):
 
     def sample(self, *values):
         """The inputs and a seed a row to values drawn as likely as they are, `(batch, n)`."""
-        *values, seed = values
-        encoded, how = self._asked(values)
+        *asked, seed = values
+        encoded, how = self._asked(asked)
         return self._output().samples(self._model(), encoded, seed, **how)
 
     def explain(self, *values):

@@ -124,7 +124,7 @@ def build_model(
 
 def _start_embedding(part: Any, graph: FieldGraph) -> None:
     """Fills in what is known of a field's ids before training."""
-    embedding = getattr(part, "embedding", None)
+    embedding: Any = getattr(part, "embedding", None)
     rows = graph.start(embedding.output_dim) if embedding is not None else {}
     if rows:
         table = embedding.embeddings.numpy()

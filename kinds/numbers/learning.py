@@ -2,14 +2,13 @@
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 __all__ = ["count", "learn"]
 
 
-def count(values: Iterable[Any], table: Counter[str]) -> None:
+def count(values: Iterable[Any], table: MutableMapping[str, float]) -> None:
     """Adds up stored vectors: their widths, sums and squares, each under a name of its own."""
     for vector in values:
         table[f"width {len(vector)}"] += 1

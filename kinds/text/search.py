@@ -38,7 +38,7 @@ class Search:
         return self.nbest or min(5, self.beam)
 
     @property
-    def limits(self) -> dict[str, int]:
+    def limits(self) -> dict[str, Any]:
         """What any way of searching holds to."""
         return {
             "max_length": self.max_length,

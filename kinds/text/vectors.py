@@ -51,7 +51,7 @@ def read_vectors(path: str, words: dict[str, int], width: int) -> dict[int, np.n
             try:
                 vector = np.array(numbers, np.float32)
             except ValueError:
-                vector = np.zeros(0)
+                vector = np.zeros(0, np.float32)
             if vector.shape != (width,) or not np.isfinite(vector).all():
                 raise VectorsError(
                     f"`{path}`: `{word}` must have {width} finite numbers behind it."

@@ -1,6 +1,7 @@
 """What a field of links needs: a text that is read, one that is written, and attention."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from pairloom.components.metrics.registry import metric_takes
 from pairloom.pipeline.recipe.filling import kinds_of
@@ -49,7 +50,7 @@ def _asking(recipe: Recipe) -> Iterator[tuple[str, str]]:
 
 
 def _placed(recipe: Recipe, name: str) -> Iterator[Broken]:
-    kinds, inputs = kinds_of(recipe), recipe.inputs or ()
+    kinds, inputs = kinds_of(recipe), recipe.reads
     others = [other for other in inputs if other != name]
     if name in inputs:
         expected = f"the inputs without `{name}`, which only links words of the others"
@@ -64,7 +65,7 @@ def _placed(recipe: Recipe, name: str) -> Iterator[Broken]:
 
 
 def _attends(recipe: Recipe, key: str, what: str) -> Iterator[Broken]:
-    decoder = recipe.model.decoder
+    decoder: Any = recipe.model.decoder
     context = getattr(decoder, "context", _ATTENTION)
     if context != _ATTENTION:
         yield Broken(key, "a decoder with `context: attention`", f"{what}, `context: {context}`")

@@ -42,7 +42,7 @@ def filled(recipe: Recipe, document: Document) -> Recipe:
     if not evaluation.metrics:
         shown = kinds[recipe.output].shown if recipe.inputs else ("perplexity",)
         evaluation = dataclasses.replace(evaluation, metrics={name: name for name in shown})
-    if not kinds[(*(recipe.inputs or ()), recipe.output)[0]].measured:
+    if not kinds[(*recipe.reads, recipe.output)[0]].measured:
         evaluation = dataclasses.replace(evaluation, length_buckets=())
     fields = {}
     for name, settings in recipe.fields.items():
@@ -106,7 +106,7 @@ def _search(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Any:
 
 
 def _model(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Model:
-    model, inputs = recipe.model, recipe.inputs or ()
+    model, inputs = recipe.model, recipe.reads
     for name in model.encoders:
         if name not in inputs:
             near = nearest_name(name, inputs)

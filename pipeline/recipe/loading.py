@@ -109,7 +109,7 @@ def _found_schema(recipe: Recipe, document: Document) -> str:
 
 
 def _completed(recipe: Recipe, document: Document) -> Recipe:
-    evaluation, inputs = recipe.evaluation, recipe.inputs or ()
+    evaluation, inputs = recipe.evaluation, recipe.reads
     if ("evaluation", "compare") not in document.places:
         evaluation = dataclasses.replace(evaluation, compare=next(iter(evaluation.metrics)))
     return dataclasses.replace(

@@ -62,7 +62,7 @@ def _form(
 
 
 def _join(recipe: Recipe) -> Iterator[Broken]:
-    inputs, join = recipe.inputs or (), recipe.model.join
+    inputs, join = recipe.reads, recipe.model.join
     if len(inputs) > 1 and join is None:
         received = f"none, with {_counted(inputs)}"
         yield Broken("model.join", f"{' or '.join(joins())}, for several inputs", received)
@@ -119,7 +119,7 @@ def _tied(recipe: Recipe) -> Iterator[Broken]:
     if not model.encoders:
         yield Broken("model.tied", "`output` or `none`: there are no inputs", "all")
         return
-    names = [*(recipe.inputs or ()), recipe.output]
+    names = [*recipe.reads, recipe.output]
     vocabularies = sorted({recipe.vocabulary_of(name) for name in names})
     if len(vocabularies) > 1:
         yield Broken(

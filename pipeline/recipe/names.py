@@ -99,7 +99,7 @@ def _fields(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _inputs(recipe: Recipe) -> Iterator[Broken]:
-    inputs = recipe.inputs or ()
+    inputs = recipe.reads
     for name in inputs:
         if name not in recipe.fields:
             near = nearest_name(name, recipe.fields)

@@ -190,6 +190,11 @@ class Recipe:
     file: str = field(default="", metadata={"internal": True})
     notes: tuple[str, ...] = field(default=(), metadata={"internal": True})
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The input fields; of a loaded recipe never None."""
+        return self.inputs or ()
+
     def vocabulary_of(self, field_name: str) -> str:
         """The name that what is learned of a field goes by, which fields may share."""
         settings = self.fields[field_name]
