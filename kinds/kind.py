@@ -48,6 +48,7 @@ class Kind:
         is_text: Whether what a client sends is text, which a server takes up to some length only.
         shown: The metrics of a recipe that names none.
         measured: Whether its values have a length, by which an evaluation can be cut into slices.
+        joinable: Whether several values, one behind the other, are a value again: `data.joined`.
         judged: Whether an answer has a likelihood, and metrics may take that.
         worded: Whether its places are parts of words, which an alignment can link.
         Options: A dataclass, what a field of this kind may say in a recipe.
@@ -64,6 +65,7 @@ class Kind:
     shown: ClassVar[tuple[str, ...]] = ()
     judged: ClassVar[bool] = False
     measured: ClassVar[bool] = False
+    joinable: ClassVar[bool] = False
     worded: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None

@@ -217,8 +217,7 @@ class ServedModel(tf.Module):
     def _blanked(self, answers: Tensors, values: Sequence[tf.Tensor]) -> Tensors:
         """To inputs of which nothing is there: nothing, instead of something made up."""
         there = [graph.present(given) for graph, given in zip(self.inputs.values(), values)]
-        there = [one for one in there if one is not None]
-        if not there:
+        if not there or any(one is None for one in there):
             return answers
         some = tf.reduce_any(tf.stack(there, 1), 1)
 

@@ -30,17 +30,14 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.target)
 
-    def extents(self) -> tuple[np.ndarray, np.ndarray]:
-        """`(rows, axes)` of the inputs, the furthest of them, and of the target."""
-        target = self.target.extents()
-        if not self.inputs:
-            return np.zeros_like(target[:, :1]), target
-        widest = max(column.extents().shape[1] for column in self.inputs.values())
-        padded = [
-            np.pad(extents, [(0, 0), (0, widest - extents.shape[1])], constant_values=1)
-            for extents in (column.extents() for column in self.inputs.values())
-        ]
-        return np.max(padded, 0), target
+    def extents(self) -> list[np.ndarray]:
+        """`(rows, axes)` of each input, and last of the target."""
+        return [column.extents() for column in (*self.inputs.values(), self.target)]
+
+    def longest(self) -> np.ndarray:
+        """How long the longest input of each pair is; without inputs, the target."""
+        extents = self.extents()
+        return np.max([one[:, 0] for one in extents[:-1] or extents], 0)
 
     def batch(self, rows: np.ndarray, least: int = 0) -> Batch:
         """The pairs of `rows`: the inputs and further fields by name, and the target, padded.
@@ -192,29 +189,32 @@ def _cut(
     """The numbers of the pairs in each batch, and the length to pad it to, or 0."""
     if len(rows) == 0:
         return []
-    source, target = (extents[rows] for extents in chunk.extents())
+    extents = [extents[rows] for extents in chunk.extents()]
     if fixed_shapes:
-        bounds = np.array(bucket_bounds(int(max(source[:, 0].max(), target[:, 0].max()))))
-        longest = bounds[np.searchsorted(bounds, np.maximum(source[:, 0], target[:, 0]))]
-        source, target = source.copy(), target.copy()
-        source[:, 0] = target[:, 0] = longest
+        bounds = np.array(bucket_bounds(int(max(one[:, 0].max() for one in extents))))
+        longest = bounds[np.searchsorted(bounds, np.max([one[:, 0] for one in extents], 0))]
+        extents = [np.column_stack([longest, one[:, 1:]]) for one in extents]
+    *inputs, target = extents
+    source = np.max([one[:, 0] for one in inputs], 0) if inputs else np.zeros_like(target[:, 0])
     # Pairs of one length come in a new order each time.
     chance = random.permutation(len(rows)) if random is not None else np.arange(len(rows))
     # By target length; within one, sources lengthen and shorten in turns, so that no batch holds
     # the longest sources of one length beside the shortest of the next.
-    first = np.where(target[:, 0] % 2, source[:, 0], -source[:, 0])
-    others = [source[:, axis] for axis in range(source.shape[1] - 1, 0, -1)]
+    first = np.where(target[:, 0] % 2, source, -source)
+    others = [one[:, axis] for one in inputs for axis in range(one.shape[1] - 1, 0, -1)]
     order = np.lexsort((chance, *others, first, target[:, 0]))
-    rows, axes = rows[order], source.shape[1]
+    rows = rows[order]
     # Lists, for in NumPy a step for each row would cost ten times as much.
-    reaches = np.concatenate([source, target], 1)[order].tolist()
+    reaches = np.concatenate(extents, 1)[order].tolist()
+    ends = np.cumsum([one.shape[1] for one in extents]).tolist()
+    fields = list(zip([0, *ends], ends))
     batches = []
     start = 0
     while start < len(rows):
         end, reach = start + 1, reaches[start]
         while end < len(rows):
             wider = [a if a > b else b for a, b in zip(reach, reaches[end])]
-            places = max(math.prod(wider[:axes]), math.prod(wider[axes:]))
+            places = max(math.prod(wider[low:high]) for low, high in fields)
             if (end + 1 - start) * places > batch_tokens:
                 break
             if fixed_shapes and reaches[end][0] != reach[0]:

@@ -142,9 +142,7 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     chunk = next(pairs.chunks(), None)
     if chunk is None or not len(chunk):
         return []
-    source, target = chunk.extents()
-    longest = (source if chunk.inputs else target)[:_SAMPLED_PAIRS, 0]
-    by_length = np.argsort(longest, kind="stable")
+    by_length = np.argsort(chunk.longest()[:_SAMPLED_PAIRS], kind="stable")
     rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
     inputs, targets = chunk.batch(rows)
     values = {name: graph.values(inputs[name]).numpy() for name, graph in pairs.inputs.items()}

@@ -29,6 +29,7 @@ class Watch:
         self._judges = metric_takes(metric) == "likelihood"
         self._output = output
         self._model = model
+        self._inputs = pairs.inputs
         self._batches = in_batches(pairs, 2048, at_most=_PAIRS)
         self._answer = tf.function(self._answers, reduce_retracing=True, autograph=False)
 
@@ -47,7 +48,8 @@ class Watch:
 
     def _answers(self, inputs, target) -> dict[str, tf.Tensor]:
         output, model = self._output, self._model
-        encoded = model.encode(inputs, target)
+        read = {name: self._inputs[name].corrupted(inputs[name]) for name in self._inputs}
+        encoded = model.encode(read, target)
         references = output.graph.values(target)
         if self._judges:
             return {**output.judged(model, encoded, references), "references": references}

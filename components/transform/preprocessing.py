@@ -3,6 +3,7 @@
 Processes that load the transform graph need TF-Text's ops: they get them with this import.
 """
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -40,4 +41,10 @@ def _values(feature: tf.Tensor | tf.SparseTensor, shape: list[int]) -> tf.Tensor
     """A feature as `(batch, *shape)`, however the schema describes it."""
     if isinstance(feature, tf.SparseTensor):
         feature = tf.sparse.to_dense(feature)
-    return tf.reshape(feature, [-1, *shape])
+    rows = tf.shape(feature)[0]
+    # Else a row of another width than the train split's would be cut into two.
+    same = tf.debugging.assert_equal(
+        tf.size(feature), rows * math.prod(shape), message="A value is not as wide as in train."
+    )
+    with tf.control_dependencies([same]):
+        return tf.reshape(feature, [rows, *shape])

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairloom.kinds.kind import FieldError, Kind
+from pairloom.kinds.text.words import normalized
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -60,6 +61,9 @@ class Alignment(Kind):
             raise FieldError("links the words of one text that is read and one that is written")
         for place, (text, what) in enumerate(zip(texts, ("input", "output"), strict=True)):
             words = len(text.split())
+            # Tokens are counted after normalisation, which makes two words of some: `hab´s`.
+            if len(normalized(text).split()) != words:
+                raise FieldError(f"has an {what} of other words once it is normalized, as by `´`")
             if any(link[place] >= words for link in value):
                 raise FieldError(f"points outside the sentence: to a word that the {what} has not")
 

@@ -39,15 +39,15 @@ class Output(FieldOutput):
         names = tf.constant(self.graph.labels)
         return {
             self.graph.field: self.graph.values(best),
-            "score": tf.math.log(tf.reduce_max(chances, -1)),
-            "probabilities": chances,
+            "score": tf.reduce_max(chances, -1),
+            "probabilities": tf.exp(chances),
             "labels": tf.tile(names[None], [rows, 1]),
         }
 
     def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
         chances, _ = self._chances(model, encoded)
         best, numbers = tf.math.top_k(chances, min(MOST_ALTERNATIVES, self.graph.size))
-        return {self.graph.field: self.graph.values(numbers), "score": tf.math.log(best)}
+        return {self.graph.field: self.graph.values(numbers), "score": best}
 
     def explain(
         self, model: EncoderDecoder, encoded: Encoded, **how: Any
@@ -72,10 +72,13 @@ class Output(FieldOutput):
     def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
         chances, _ = self._chances(model, encoded)
         best = tf.argmax(chances, -1, output_type=tf.int32)
+        numbers = self.graph.tensor(values)
+        # One that the train split lacks counts nothing, as in the loss.
+        known = tf.not_equal(numbers, UNKNOWN)
         return {
-            "log_probability": self._log_probability(chances, values),
-            "tokens": tf.ones_like(chances[:, 0]),
-            "correct": tf.cast(tf.equal(best, self.graph.tensor(values)), tf.float32),
+            "log_probability": tf.where(known, self._log_probability(chances, values), 0.0),
+            "tokens": tf.cast(known, tf.float32),
+            "correct": tf.cast(tf.equal(best, numbers), tf.float32),
         }
 
     def axes(self) -> dict[str, tuple[str, ...]]:
@@ -87,11 +90,12 @@ class Output(FieldOutput):
         }
 
     def _chances(self, model: EncoderDecoder, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
+        """The log probability of every label, and the weights."""
         logits, weights = model.decoder(encoded.memory)
-        return tf.nn.softmax(tf.cast(logits, tf.float32)), weights
+        return tf.nn.log_softmax(tf.cast(logits, tf.float32)), weights
 
     def _log_probability(self, chances: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
         """Of a label that the model does not know: minus infinity."""
         numbers = self.graph.tensor(values)
-        found = tf.math.log(tf.gather(chances, tf.maximum(numbers, 0), batch_dims=1))
+        found = tf.gather(chances, tf.maximum(numbers, 0), batch_dims=1)
         return tf.where(tf.equal(numbers, UNKNOWN), float("-inf"), found)

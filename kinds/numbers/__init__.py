@@ -25,7 +25,8 @@ _LARGEST = 3.4028234e38
 class NumbersOptions(FieldOptions):
     """A field of numbers.
 
-    Every row has `width` of them; 0: as the first row of a file has. `standardize` subtracts the
+    Every row has `width` of them, and others are rejected; 0: all rows have equally many, or the
+    run stops. `standardize` subtracts the
     train split's mean and divides by its deviation before an encoder reads them, and undoes it in
     what a decoder writes. In training and evaluation what is read is spoiled on purpose by Gaussian
     `noise` of that deviation, and by `masking` that share of the numbers with 0.

@@ -36,6 +36,7 @@ class Text(Kind):
 
     name = "text"
     measured = True
+    joinable = True
     worded = True
     form = "ids"
     written = "ids"
@@ -78,7 +79,9 @@ class Text(Kind):
 
 def vectors_misfit(options: dict[str, Any], part: dict[str, Any]) -> str:
     """What is wrong with a field's `vectors` for an encoder or decoder; empty: nothing."""
-    path, width = options.get("vectors"), part.get("embedding_units")
+    # A Transformer's embedding is as wide as all of it.
+    name = "embedding_units" if "embedding_units" in part else "units"
+    path, width = options.get("vectors"), part.get(name)
     if not path or width is None:
         return ""
     from pairloom.kinds.text.vectors import VectorsError, vectors_width
@@ -89,7 +92,7 @@ def vectors_misfit(options: dict[str, Any], part: dict[str, Any]) -> str:
         return str(error)
     if received == width:
         return ""
-    return f"`vectors` of {received} numbers where `embedding_units` is {width}: make them equal"
+    return f"`vectors` of {received} numbers where `{name}` is {width}: make them equal"
 
 
 def read_text(raw: Any, max_length: int) -> str:

@@ -21,8 +21,8 @@ def vectors_width(path: str) -> int:
     Raises:
         VectorsError: the file cannot be read, or holds no vectors.
     """
-    for _, numbers in _lines(path):
-        return len(numbers)
+    for line in _lines(path):
+        return len(line.split(" ")) - 1
     raise VectorsError(f"`{path}` must hold word vectors. It is empty.")
 
 
@@ -42,32 +42,32 @@ def read_vectors(path: str, words: dict[str, int], width: int) -> dict[int, np.n
     """
     if vectors_width(path) != width:
         raise VectorsError(
-            f"`{path}` must hold vectors of {width} numbers, as `embedding_units` says. "
+            f"`{path}` must hold vectors of {width} numbers, as wide as the embedding. "
             f"Received: vectors of {vectors_width(path)}."
         )
     found = {}
-    for word, numbers in _lines(path):
-        if word in words:
+    for line in _lines(path):
+        # From the right: some files have words with spaces inside.
+        word, *numbers = line.rsplit(" ", width)
+        if word in words and len(numbers) == width:
             try:
                 vector = np.array(numbers, np.float32)
             except ValueError:
-                vector = np.zeros(0, np.float32)
-            if vector.shape != (width,) or not np.isfinite(vector).all():
-                raise VectorsError(
-                    f"`{path}`: `{word}` must have {width} finite numbers behind it."
-                )
+                continue
+            if not np.isfinite(vector).all():
+                raise VectorsError(f"`{path}`: `{word}` must have finite numbers behind it.")
             found[words[word]] = vector
     return found
 
 
-def _lines(path: str) -> Iterator[tuple[str, list[str]]]:
+def _lines(path: str) -> Iterator[str]:
+    """The lines that hold a word and its numbers."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file):
-                word, *numbers = line.rstrip().split(" ")
+                line = line.rstrip()
                 # The counts on word2vec's first line are no vector.
-                if not numbers or (number == 0 and len(numbers) == 1):
-                    continue
-                yield word, numbers
+                if " " in line and not (number == 0 and line.count(" ") == 1):
+                    yield line
     except OSError as error:
         raise VectorsError(f"`{path}` must be a file of word vectors. {error.strerror}.") from None

@@ -49,6 +49,7 @@ class Texts(Kind):
 
     name = "texts"
     measured = True
+    joinable = True
     form = "nested_ids"
     is_text = True
     Options = TextsOptions
@@ -88,7 +89,8 @@ class Texts(Kind):
 
     def serve(self, value: Any) -> bytes:
         if isinstance(value, (str, bytes)):
-            return serve_text(value)
+            # A line end at the end would say that it is split already.
+            return serve_text(value).strip()
         try:
             parts = [serve_text(part) for part in value]
         except TypeError:

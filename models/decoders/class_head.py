@@ -107,7 +107,7 @@ class ClassHead(SharedParts, Decoder):
 
     def call(self, memory, query=None, training=False):
         memory = as_memory(memory)
-        if query is None and not isinstance(memory.query, tuple):
+        if query is None and not isinstance(memory.query, tuple | list):
             query = memory.query
         self._check(query)
         if self.context == "summary":

@@ -59,9 +59,6 @@ def _placed(recipe: Recipe, name: str) -> Iterator[Broken]:
         expected = "one input and an output of texts, whose words links can link"
         received = ", ".join(f"{one} ({kinds[one].name})" for one in (*others, recipe.output))
         yield Broken(f"fields.{name}", expected, received)
-    if recipe.data.joined > 1:
-        expected = f"1: the links of `{name}` count words from the start of each row"
-        yield Broken("data.joined", expected, str(recipe.data.joined))
 
 
 def _attends(recipe: Recipe, key: str, what: str) -> Iterator[Broken]:

@@ -72,10 +72,16 @@ def _with_paths(name: str, settings: Any, document: Document) -> Any:
 def _vocabularies(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> dict[str, Any]:
     used: dict[str, type] = {}
     listed = recipe.vocabularies
+    learned: dict[str, tuple[str, Any]] = {}
     for name, kind in kinds.items():
+        named = recipe.vocabulary_of(name)
+        other, learning = learned.setdefault(named, (name, kind.Learning))
+        if learning is not kind.Learning:
+            asking = name if named != name else other
+            received = f"{named}, which is another field of another kind"
+            raise document.error(("fields", asking, "vocabulary"), "another name", received)
         if kind.Learning is None:
             continue
-        named = recipe.vocabulary_of(name)
         # One that a field has by its own name need not be listed; one that it asks for is a typo.
         if listed and named not in (name, *listed):
             expected = f"one of the vocabularies {', '.join(listed)}"

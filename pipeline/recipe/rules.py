@@ -16,12 +16,21 @@ from pairloom.pipeline.recipe.schema import Files, Recipe
 def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     """Everything about a recipe whose names are right that cannot be, by its sections."""
     yield from _files(recipe)
+    yield from _joined(recipe)
     yield from _columns(recipe)
     yield from _options(recipe)
     yield from broken_alignment(recipe)
     yield from broken_model(recipe)
     yield from _search(recipe)
     yield from _evaluation(recipe)
+
+
+def _joined(recipe: Recipe) -> Iterator[Broken]:
+    if recipe.data.joined > 1:
+        for name, kind in kinds_of(recipe).items():
+            if not kind.joinable:
+                expected = f"1: rows of `{name}`, {kind.name}, cannot be joined"
+                yield Broken("data.joined", expected, str(recipe.data.joined))
 
 
 def _files(recipe: Recipe) -> Iterator[Broken]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pairloom.components.trainer import batches as batches_module
-from pairloom.components.trainer.batches import Chunk, bucket_bounds, in_batches
+from pairloom.components.trainer.batches import Chunk, _cut, bucket_bounds, in_batches
 
 
 def sources_of(count):
@@ -117,16 +117,21 @@ class Ones:
         return rows
 
 
-def test_inputs_reach_as_far_as_the_furthest_of_them():
+def test_a_pair_is_as_long_as_its_longest_input():
     chunk = Chunk({"a": Ones([3], [1]), "b": Ones([2, 5], [4, 7])}, Ones([1], [2]))
-    source, target = chunk.extents()
-    assert source.tolist() == [[3, 5], [4, 7]]
-    assert target.tolist() == [[1], [2]]
+    assert [one.tolist() for one in chunk.extents()] == [[[3], [1]], [[2, 5], [4, 7]], [[1], [2]]]
+    assert chunk.longest().tolist() == [3, 4]
 
 
 def test_without_inputs_the_target_alone_has_a_length():
-    source, target = Chunk({}, Ones([3], [1])).extents()
-    assert source.tolist() == [[0], [0]] and target.tolist() == [[3], [1]]
+    assert Chunk({}, Ones([3], [1])).longest().tolist() == [3, 1]
+
+
+def test_every_field_is_counted_by_itself():
+    # A question of 60 words beside a document of 5 sentences of 30 words each.
+    chunk = Chunk({"asked": Ones(*[[60]] * 40), "read": Ones(*[[5, 30]] * 40)}, Ones(*[[1]] * 40))
+    sizes = [len(rows) for rows, _ in _cut(chunk, np.arange(40), 1500, None, False)]
+    assert sizes == [10, 10, 10, 10]
 
 
 def test_a_batch_of_nested_fields_is_cut_by_all_their_axes():

@@ -37,7 +37,7 @@ def test_a_transformer_attends_too(load):
         ([ASKED, "model.decoder.context=state"], "evaluation.metrics.aer", "`context: attention`"),
         ([TOLD, "model.decoder.mode=hard"], "training.supervised", "shares"),
         ([ASKED, "evaluation.references=true"], "evaluation.metrics.aer", "one reference"),
-        (["data.joined=2"], "data.joined", "1: the links of `links`"),
+        (["data.joined=2"], "data.joined", "1: rows of `links`, alignment, cannot be joined"),
         (["fields.source.kind=texts"], "fields.links", "one input and an output of texts"),
         (["inputs=[]"], "fields.links", "one input and an output of texts"),
         (

@@ -103,7 +103,7 @@ def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_p
     notes = [record.details for record in caplog.records if hasattr(record, "details")]
     refused = [(note["entrypoint"], note["api"], note["status"]) for note in notes]
     assert refused == [
-        ("GRPC", "Predict", "UNAUTHENTICATED"),
+        ("GRPC", "GetModelMetadata", "UNAUTHENTICATED"),
         ("REST", "GetModelStatus", "UNAUTHENTICATED"),
     ]
     request = urllib.request.Request(
