@@ -85,12 +85,14 @@ class FieldGraph(tf.Module, abc.ABC):
         del values
         return None
 
-    def corrupted(self, tensor: tf.Tensor, training: bool = False) -> tf.Tensor:
+    def corrupted(self, tensor: tf.Tensor, seed: tf.Tensor | None = None) -> tf.Tensor:
         """The tensor as training and evaluation see it, where the recipe spoils it on purpose.
 
-        In training anew each time, else always alike.
+        Training gives a seed, `(2,)`, another one at every step, and all that is drawn must come
+        from it: else a training that goes on would not be the one that was stopped. Without one a
+        value is always spoiled alike.
         """
-        del training
+        del seed
         return tensor
 
     def start(self, width: int) -> dict[int, Any]:

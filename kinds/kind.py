@@ -86,6 +86,14 @@ class Kind:
             FieldError: They do not go together; the message is the reason.
         """
 
+    def settled(self, value: Any, options: dict[str, Any]) -> dict[str, Any]:
+        """What the first good value of the train split settles for all: options to lay over these.
+
+        For kinds whose values must be alike in something that a recipe need not state.
+        """
+        del value, options
+        return {}
+
     def key(self, value: Any) -> bytes:
         """What a hashed split looks at: equal values have equal keys."""
         raise NotImplementedError

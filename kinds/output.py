@@ -11,6 +11,7 @@ import tensorflow as tf
 from pairloom.kinds.columns import Column, Part
 from pairloom.kinds.graph import FieldGraph
 from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+from pairloom.models.ensemble import AnyModel
 
 __all__ = ["PLAIN", "FieldOutput", "Objective", "Tensors"]
 
@@ -82,35 +83,35 @@ class FieldOutput(abc.ABC):
         """The summed loss of a batch, and the number of units in it."""
 
     @abc.abstractmethod
-    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def answer(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         """The answers: the field's name to `(batch, ...)`, and `score (batch,)`."""
 
-    def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def nbest(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         """The best few answers and their scores, `(batch, k)`."""
         raise NotImplementedError
 
-    def samples(self, model: EncoderDecoder, encoded: Encoded, seed, **how: Any) -> Tensors:
+    def samples(self, model: AnyModel, encoded: Encoded, seed, **how: Any) -> Tensors:
         """Answers drawn as likely as they are, and their scores, `(batch, n)`."""
         raise NotImplementedError
 
     @abc.abstractmethod
     def explain(
-        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+        self, model: AnyModel, encoded: Encoded, **how: Any
     ) -> tuple[Tensors, tf.Tensor | None]:
         """`answer` with `target_tokens`, and the weights `(batch, places, memory_time)`."""
 
     def score(
-        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor
+        self, model: AnyModel, encoded: Encoded, values: tf.Tensor
     ) -> tuple[Tensors, tf.Tensor | None]:
         """How likely given values are, with `target_tokens`, and the weights."""
         raise NotImplementedError
 
-    def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
+    def judged(self, model: AnyModel, encoded: Encoded, values: tf.Tensor) -> Tensors:
         """`log_probability`, `tokens` and `correct` of given values, each `(batch,)`."""
         raise NotImplementedError
 
     def aligned(
-        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
+        self, model: AnyModel, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
     ) -> tf.Tensor:
         """The links that the attention to the only input makes of given values, `(batch,)`.
 

@@ -1,6 +1,6 @@
 """Encoders and a decoder as one model."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import keras
@@ -176,6 +176,10 @@ class EncoderDecoder(keras.Model):
             [(name, memory)] = parts.items()
             return Encoded(memory, parts, {name: (0, sizes[name])})
         return Encoded(self.join(parts), parts, self.join.spans(sizes))
+
+    def each(self, memory: Memory) -> Iterator[tuple[Any, Memory]]:
+        """The decoder with its memory: an `Ensemble` has several."""
+        yield self.decoder, memory
 
     def call(self, inputs, target=None, training=False):
         memory = self.encode(inputs, target, training).memory

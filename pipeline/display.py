@@ -45,7 +45,7 @@ def progress_words(progress: "TrainingProgress") -> str:
     if progress.step <= progress.total_steps:
         steps += f" of {progress.total_steps:,}"
     speed = f"{progress.units_per_second:,.0f} {progress.unit}/s"
-    words = [steps, f"loss {progress.loss:.3f}", speed]
+    words = [*([progress.part] if progress.part else []), steps, f"loss {progress.loss:.3f}", speed]
     if progress.seconds_left:
         words.append(f"{short_time(progress.seconds_left)} left")
     for name, value in progress.evaluation.items():

@@ -3,12 +3,9 @@
 import contextlib
 import os
 import signal
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
@@ -20,11 +17,11 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import Recipe, require_data_folder
 from pairloom.pipeline.run_folder import RunFolder, shown_path
 from pairloom.pipeline.settings_text import plain
+from pairloom.pipeline.stopping import Interrupted, stoppable
 
 if TYPE_CHECKING:
     from pairloom.pipeline.runner import NodeEvent
 
-_PATIENCE_SECONDS = 15.0
 _QUICK_LOOK = 50
 
 
@@ -41,14 +38,6 @@ class FinishedRun:
     run_id: str
     folder: RunFolder
     log: Path
-
-
-class Interrupted(KeyboardInterrupt):
-    """The user stopped the run; `exit_code` is what the shell expects then."""
-
-    def __init__(self, message: str, exit_code: int):
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 Build = Callable[[Recipe, RunFolder], Any]
@@ -76,7 +65,7 @@ def execute(
         records.mend(folder)
         run_id = records.new_run_id()
         log = folder.logs / f"{run_id}.log"
-        with quiet.output_to(log, verbose) as terminal, _stoppable(terminal) as stop:
+        with quiet.output_to(log, verbose) as terminal, stoppable(terminal) as stop:
             try:
                 _run_pipeline(recipe, folder, run_id, terminal, build)
             except UserError as error:
@@ -117,7 +106,7 @@ def _run_pipeline(
     title = f"{recipe.name} → {shown_path(folder.path)}"
     with NodeDisplay(terminal_console(terminal), title) as display:
         from pairloom.components.trainer.devices import reserve_devices
-        from pairloom.pipeline import runner
+        from pairloom.pipeline import compiled, runner
 
         # Now: the first node that uses TensorFlow fixes its devices for the whole process.
         reserve_devices(recipe.training.devices)
@@ -125,11 +114,10 @@ def _run_pipeline(
             from pairloom.pipeline.graph import build_pipeline
 
             build = build_pipeline
-        ir = runner.compile_pipeline(build(recipe, folder), run_id)
-        names = runner.node_names(ir)
-        display.expect(names)
-        with _listening(display) if "Trainer" in names else contextlib.nullcontext():
-            runner.run_nodes(ir, _observing(display, recipe, folder))
+        pipeline = compiled.compile_pipeline(build(recipe, folder))
+        display.expect(pipeline.nodes)
+        with _listening(display) if "Trainer" in pipeline.nodes else contextlib.nullcontext():
+            runner.run_nodes(pipeline.for_run(run_id), _observing(display, recipe, folder))
 
 
 def _observing(
@@ -141,7 +129,8 @@ def _observing(
     def observe(event: "NodeEvent") -> None:
         display.observe(event)
         ended = event.node == "Trainer" and event.state == "done"
-        if ended and (words := why_training_ended(folder.checkpoints, recipe.training)):
+        told = (folder.checkpoints, recipe.training, recipe.model.ensemble)
+        if ended and (words := why_training_ended(*told)):
             display.remark(words)
 
     return observe
@@ -149,51 +138,12 @@ def _observing(
 
 @contextlib.contextmanager
 def _listening(display: NodeDisplay) -> Iterator[None]:
-    """Lets the trainer draw its progress on the display."""
+    """Lets the trainer draw its progress on the display, and the resolver remark on it."""
     from pairloom.components.trainer import progress
+    from pairloom.pipeline import baseline
 
-    progress.listener = display.train
+    progress.listener, baseline.listener = display.train, display.remark
     try:
         yield
     finally:
-        progress.listener = None
-
-
-@contextlib.contextmanager
-def _stoppable(terminal: TextIO) -> Iterator[dict[str, Any]]:
-    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt.
-
-    A node that is deep in C++ may not notice; so a second Ctrl-C, or some patience, ends the
-    process at once. Nothing is lost by that: the next run mends what was left open.
-    """
-    received: dict[str, Any] = {}
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
-
-    def leave() -> None:
-        with contextlib.suppress(OSError, ValueError):
-            show_cursor = "\x1b[?25h" if terminal.isatty() else ""
-            text = f"{show_cursor}\nStopped. The same command goes on from there."
-            print(text, file=terminal, flush=True)
-        os._exit(128 + received["signal"])
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if received:
-            leave()
-        received["signal"] = number
-        timer = threading.Timer(_PATIENCE_SECONDS, leave)
-        timer.daemon = True
-        received["timer"] = timer
-        timer.start()
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        if "timer" in received:
-            received["timer"].cancel()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        sys.stdout.flush()
+        progress.listener = baseline.listener = None

@@ -7,7 +7,6 @@ from typing import Any
 from tfx.components import (
     Evaluator,
     ExampleValidator,
-    Pusher,
     SchemaGen,
     StatisticsGen,
     Trainer,
@@ -25,6 +24,7 @@ from pairloom.components.learner.component import FieldLearner
 from pairloom.components.metrics import metric_takes
 from pairloom.components.pairs.component import PairExamples
 from pairloom.components.pairs.files import fingerprint
+from pairloom.components.pusher.component import ModelPusher
 from pairloom.components.report.component import Report
 from pairloom.components.report.settings import differences
 from pairloom.components.transform.component import FieldTransform
@@ -79,6 +79,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     )
     blessed = Resolver(
         strategy_class=LatestOtherBlessedModel,
+        config={"needs": compared(recipe)},
         model=Channel(type=standard_artifacts.Model),
         model_blessing=Channel(type=standard_artifacts.ModelBlessing),
         candidate=trainer.outputs["model"],
@@ -91,13 +92,13 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         eval_config=build_eval_config(plain(recipe.evaluation), recipe.output, inputs),
         module_path=EXTRACTORS,
     )
-    pusher = Pusher(
+    pusher = ModelPusher(
         model=trainer.outputs["model"],
         model_blessing=evaluator.outputs["blessing"],
         push_destination=pusher_pb2.PushDestination(
             filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=str(folder.serving))
         ),
-    )
+    ).with_id("Pusher")
     # Beside Pusher, which it does not wait for: a model that was not blessed is reported too.
     report = Report(
         examples=examples.outputs["examples"],
@@ -131,6 +132,19 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
     )
 
 
+def compared(recipe: Recipe) -> str:
+    """What the compared metric takes of a model: `answers`, `likelihood`, `alignment`; or empty."""
+    if not recipe.evaluation.compare:
+        return ""
+    return _asked(recipe.evaluation.metrics[recipe.evaluation.compare])
+
+
+def _asked(metric: str) -> str:
+    """What a model's `evaluate` must give for a metric."""
+    takes = metric_takes(metric)
+    return takes if takes in ("likelihood", "alignment") else "answers"
+
+
 def _field_files(recipe: Recipe) -> list[str]:
     """The files that fields' settings name."""
     return sorted(
@@ -145,7 +159,7 @@ def _field_files(recipe: Recipe) -> list[str]:
 
 def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
     """What the trainer is told: sections of the recipe, and where its checkpoints go."""
-    takes = {metric_takes(metric) for metric in recipe.evaluation.metrics.values()}
+    asked = set(map(_asked, recipe.evaluation.metrics.values()))
     return {
         "name": recipe.name,
         "fields": plain(recipe.fields),
@@ -156,9 +170,9 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
         "search": plain(recipe.search),
         "evaluation": {
             "length_buckets": list(recipe.evaluation.length_buckets),
-            "likelihood": "likelihood" in takes,
-            "alignment": next(iter(alignments(recipe)), "") if "alignment" in takes else "",
-            "answers": bool(takes - {"likelihood", "alignment"}),
+            "likelihood": "likelihood" in asked,
+            "alignment": next(iter(alignments(recipe)), "") if "alignment" in asked else "",
+            "answers": "answers" in asked,
         },
         # So that a changed file is another training.
         "files": {path: fingerprint(path) for path in _field_files(recipe)},

@@ -1,5 +1,6 @@
-"""Runs a TFX pipeline in this process, node after node, telling an observer of each."""
+"""Runs nodes of a compiled TFX pipeline: one, or one after another, telling an observer of each."""
 
+import os
 import re
 import time
 import traceback
@@ -9,11 +10,11 @@ from typing import Literal
 
 from absl import logging
 from ml_metadata.proto import metadata_store_pb2 as mlmd
-from tfx.dsl.compiler import compiler, constants
+from tfx.dsl.io import fileio
 from tfx.orchestration import metadata
-from tfx.orchestration import pipeline as tfx_pipeline
 from tfx.orchestration.local import runner_utils
-from tfx.orchestration.portable import launcher, runtime_parameter_utils
+from tfx.orchestration.portable import launcher
+from tfx.orchestration.portable.mlmd import context_lib, execution_lib
 from tfx.proto.orchestration import pipeline_pb2
 
 from pairloom.pipeline.errors import UserError
@@ -49,52 +50,109 @@ class NodeFailed(UserError):
         super().__init__(f"{node} failed: {reason}")
 
 
-def compile_pipeline(pipeline: tfx_pipeline.Pipeline, run_id: str) -> pipeline_pb2.Pipeline:
-    """Compiles a pipeline to its IR, for one run with the id `run_id`."""
-    ir = compiler.Compiler().compile(pipeline)
-    runtime_parameter_utils.substitute_runtime_parameter(
-        ir, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
-    )
-    return ir
-
-
-def node_names(ir: pipeline_pb2.Pipeline) -> list[str]:
-    """The ids of the pipeline's nodes, in the order they run in."""
-    return [node.pipeline_node.node_info.id for node in ir.nodes]
-
-
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:
-    """Runs every node of a compiled pipeline, in its topological order.
+    """Runs every node of a run's pipeline in this process, in its topological order.
 
     Raises:
         NodeFailed: at the first node that fails.
     """
-    deployment = runner_utils.extract_local_deployment_config(ir)
-    connection = deployment.metadata_connection_config
-    config = getattr(connection, connection.WhichOneof("connection_config"))
     for wrapped in ir.nodes:
-        node = wrapped.pipeline_node
-        name = node.node_info.id
+        name = wrapped.pipeline_node.node_info.id
         observe(NodeEvent(name, "running"))
         began = time.monotonic()
         try:
-            info = launcher.Launcher(
-                pipeline_node=node,
-                mlmd_connection=metadata.Metadata(config),
-                pipeline_info=ir.pipeline_info,
-                pipeline_runtime_spec=ir.runtime_spec,
-                executor_spec=runner_utils.extract_executor_spec(deployment, name),
-                custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
-            ).launch()
-            state = _state_of(config, info.execution_id if info else None, name)
-        except Exception as error:
+            state = run_node(ir, name)
+        except NodeFailed:
             observe(NodeEvent(name, "failed", time.monotonic() - began))
-            if isinstance(error, NodeFailed):
-                raise
-            logging.error("%s failed:\n%s", name, traceback.format_exc())
-            reason, expected = innermost_reason(error)
-            raise NodeFailed(name, reason, expected) from error
+            raise
         observe(NodeEvent(name, state, time.monotonic() - began))
+
+
+def run_node(ir: pipeline_pb2.Pipeline, name: str) -> State:
+    """Runs one node of a run's pipeline through TFX's portable launcher.
+
+    A node that was killed in this very run is run anew, without what it had half written; one that
+    has ended well in it is left as it is.
+
+    Args:
+        ir: As `CompiledPipeline.for_run` gives it.
+        name: The node's id.
+
+    Returns:
+        `done` or `cached`.
+
+    Raises:
+        NodeFailed: it failed, or its inputs are not there.
+    """
+    node = _node_of(ir, name)
+    deployment = runner_utils.extract_local_deployment_config(ir)
+    connection = connection_of(ir)
+    try:
+        if earlier := _last_attempt(ir, name):
+            if earlier.last_known_state in _GOOD:
+                return _GOOD[earlier.last_known_state]
+            remove_outputs(ir.runtime_spec.pipeline_root.field_value.string_value, earlier.id)
+        if missing := [before for before in node.upstream_nodes if not _has_ended(ir, before)]:
+            run_id = ir.runtime_spec.pipeline_run_id.field_value.string_value
+            reason = f"{', '.join(missing)} must end well before it in the run {run_id}"
+            raise NodeFailed(name, reason, expected=True)
+        info = launcher.Launcher(
+            pipeline_node=node,
+            mlmd_connection=metadata.Metadata(connection),
+            pipeline_info=ir.pipeline_info,
+            pipeline_runtime_spec=ir.runtime_spec,
+            executor_spec=runner_utils.extract_executor_spec(deployment, name),
+            custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
+        ).launch()
+        return _state_of(connection, info.execution_id if info else None, name)
+    except NodeFailed:
+        raise
+    except Exception as error:
+        logging.error("%s failed:\n%s", name, traceback.format_exc())
+        reason, expected = innermost_reason(error)
+        raise NodeFailed(name, reason, expected) from error
+
+
+def connection_of(ir: pipeline_pb2.Pipeline) -> mlmd.ConnectionConfig:
+    """How a pipeline reaches its ML Metadata."""
+    found = runner_utils.extract_local_deployment_config(ir).metadata_connection_config
+    config: mlmd.ConnectionConfig = getattr(found, found.WhichOneof("connection_config"))
+    return config
+
+
+def outputs_of(ir: pipeline_pb2.Pipeline, name: str) -> dict[str, list[str]]:
+    """Where a node's outputs of this run are: name to URIs."""
+    attempt = _last_attempt(ir, name)
+    if attempt is None:
+        return {}
+    with metadata.Metadata(connection_of(ir)) as handle:
+        found = execution_lib.get_output_artifacts(handle, attempt.id)
+    return {key: [artifact.uri for artifact in artifacts] for key, artifacts in found.items()}
+
+
+def _node_of(ir: pipeline_pb2.Pipeline, name: str) -> pipeline_pb2.PipelineNode:
+    [node] = [n.pipeline_node for n in ir.nodes if n.pipeline_node.node_info.id == name]
+    return node
+
+
+def _last_attempt(ir: pipeline_pb2.Pipeline, name: str) -> mlmd.Execution | None:
+    """The last execution of a node in this run."""
+    with metadata.Metadata(connection_of(ir)) as handle:
+        contexts = context_lib.prepare_contexts(handle, _node_of(ir, name).contexts)
+        found = execution_lib.get_executions_associated_with_all_contexts(handle, contexts)
+    return max(found, key=lambda execution: execution.id, default=None)
+
+
+def _has_ended(ir: pipeline_pb2.Pipeline, name: str) -> bool:
+    attempt = _last_attempt(ir, name)
+    return attempt is not None and attempt.last_known_state in _GOOD
+
+
+def remove_outputs(root: str, execution_id: int) -> None:
+    """Removes what an execution wrote under a pipeline's root."""
+    for pattern in (f"*/*/{execution_id}", f"*/.system/*/{execution_id}"):
+        for path in fileio.glob(os.path.join(root, pattern)):
+            fileio.rmtree(path)
 
 
 def _state_of(config: mlmd.ConnectionConfig, execution_id: int | None, node: str) -> State:

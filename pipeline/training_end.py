@@ -8,12 +8,13 @@ from pairloom.components.trainer.position import Position
 from pairloom.pipeline.recipe.schema import Training
 
 
-def why_training_ended(checkpoints: Path, training: Training) -> str:
+def why_training_ended(checkpoints: Path, training: Training, members: int = 1) -> str:
     """A sentence on what stopped the training that has just ended; empty after its last epoch.
 
     Args:
         checkpoints: A run's folder of them.
         training: The recipe's section.
+        members: How many models share its minutes; the last of them is told of.
     """
     # A finished training leaves no other's weights beside its own.
     last = max(checkpoints.glob("*/last/checkpoint"), key=_changed, default=None)
@@ -26,7 +27,7 @@ def why_training_ended(checkpoints: Path, training: Training) -> str:
         return ""
     where = f"step {int(position['step']):,}, in epoch {int(position['epoch']) + 1}"
     where += f" of {training.epochs}"
-    if training.minutes and position["seconds"] >= 60 * training.minutes:
+    if training.minutes and position["seconds"] >= 60 * training.minutes / members:
         return f"`training.minutes`, {training.minutes:g}, ended the training at {where}."
     stopping = training.early_stopping
     return (

@@ -29,6 +29,7 @@ class Field:
         inner: The output with the weights inside each of its places, such as a sentence's words,
             `(batch, places, inner)`; "" where there are none.
         details: What its kind adds, such as the labels that there are.
+        shape: Of one value in the signatures: `()` of a string, `(64,)` of 64 numbers.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Field:
     attention: str = ""
     inner: str = ""
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    shape: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +51,14 @@ class Description:
         task: The recipe's name.
         axes: Of each output that is not of a fixed size, what its axes behind the batch run along;
             outputs with the same axis are equally long along it, and `tokens` outputs tell how far.
+        evaluates: What its signature `evaluate` gives: `answers`, `likelihood`, `alignment`.
     """
 
     inputs: tuple[Field, ...]
     output: Field
     task: str = ""
     axes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    evaluates: tuple[str, ...] = ("answers",)
 
     def to_json(self) -> str:
         """As it stands in the file.
@@ -62,7 +66,7 @@ class Description:
         ```json
         {"inputs": [{"name": "source", "kind": "text", "tokens": "source_tokens", ...}],
          "output": {"name": "target", ...}, "task": "...",
-         "axes": {"attention": ["target", "source"], ...}}
+         "axes": {"attention": ["target", "source"], ...}, "evaluates": ["answers"]}
         ```
         """
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1)
@@ -82,12 +86,13 @@ class Description:
                 str(name): tuple(str(axis) for axis in along)
                 for name, along in document.get("axes", {}).items()
             }
+            evaluates = tuple(map(str, document.get("evaluates", cls.evaluates)))
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(
                 "Expected `inputs`, a list of fields, and `output`, a field, each with `name` and "
                 f"`kind`. Received: {text!r:.200} ({error!r})."
             ) from None
-        return cls(inputs, output, str(document.get("task", "")), axes)
+        return cls(inputs, output, str(document.get("task", "")), axes, evaluates)
 
 
 def read_description(folder: Path) -> Description | None:
@@ -105,4 +110,4 @@ def _field(entry: Mapping[str, Any]) -> Field:
     texts = (field.name, field.kind, field.tokens, field.attention, field.inner)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("`name` and `kind` are texts")
-    return field
+    return dataclasses.replace(field, shape=tuple(map(int, field.shape)))

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.output import FieldOutput, Tensors
-from pairloom.models import EncoderDecoder
 from pairloom.models.encoder_decoder import Encoded
+from pairloom.models.ensemble import AnyModel
 from pairloom.models.recurrence import portable_kernels
 from pairloom.serving.description import DESCRIPTION_FILE, Field
 from pairloom.serving.naming import BEGINNING, describe_model
@@ -54,7 +54,7 @@ class ServedModel(tf.Module):
 
     def __init__(
         self,
-        model: EncoderDecoder,
+        model: AnyModel,
         inputs: Mapping[str, FieldGraph],
         output: FieldOutput,
         kinds: Mapping[str, str],
@@ -75,7 +75,9 @@ class ServedModel(tf.Module):
         self._answers, self._likelihood = answers, likelihood
         self._alignment = alignment
         self._buckets = buckets
-        self.description = describe_model(model, inputs, output, kinds, task)
+        gives = {"answers": answers, "likelihood": likelihood, "alignment": alignment is not None}
+        evaluates = [name for name, given in gives.items() if given]
+        self.description = describe_model(model, inputs, output, kinds, task, evaluates)
 
     def signatures(self) -> dict[str, tf.types.experimental.ConcreteFunction]:
         """Every signature, traced: name to function."""

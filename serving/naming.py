@@ -3,11 +3,11 @@
 With one input they are `source_tokens` and `attention`; with several, each has the field's name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.output import FieldOutput
-from pairloom.models import EncoderDecoder
+from pairloom.models.ensemble import AnyModel
 from pairloom.serving.description import Description, Field
 
 __all__ = ["BEGINNING", "describe_model"]
@@ -17,11 +17,12 @@ BEGINNING = "beginning"
 
 
 def describe_model(
-    model: EncoderDecoder,
+    model: AnyModel,
     inputs: Mapping[str, FieldGraph],
     output: FieldOutput,
     kinds: Mapping[str, str],
     task: str,
+    evaluates: Sequence[str] = Description.evaluates,
 ) -> Description:
     """Names every output of a model.
 
@@ -31,6 +32,7 @@ def describe_model(
         output: The field that it writes.
         kinds: Field to the name of its kind.
         task: The recipe's name.
+        evaluates: What an evaluation can ask of it.
     """
     axes: dict[str, tuple[str, ...]] = dict(output.axes())
     rows = axes.get("target_tokens", ("target",))
@@ -51,11 +53,18 @@ def describe_model(
             prefix = "attention" if alone else f"attention_{name}"
             inner = "_".join((prefix, *graph.levels))
             axes[inner] = own
-        fields.append(Field(name, kinds[name], tokens, attention, inner, graph.description()))
+        own_details, shape = graph.description(), _shape(graph)
+        fields.append(Field(name, kinds[name], tokens, attention, inner, own_details, shape))
     target = Field(
         output.graph.field,
         kinds[output.graph.field],
         tokens="target_tokens" if "target_tokens" in axes else "",
         details=output.graph.description(),
+        shape=_shape(output.graph),
     )
-    return Description(tuple(fields), target, task, axes)
+    return Description(tuple(fields), target, task, axes, tuple(evaluates))
+
+
+def _shape(graph: FieldGraph) -> tuple[int, ...]:
+    """Of one served value; 0 along an axis that has no one length."""
+    return tuple(size or 0 for size in graph.served_spec().shape[1:])

@@ -121,4 +121,4 @@ def _reasons(blessed: bool, overall: SliceScores, judged: list[Outcome]) -> tupl
         return ("Evaluator found no valid score",)
     if overall.baseline:
         return ("the recipe sets no condition",)
-    return ("the recipe sets no threshold, and there is no blessed model to compare with yet",)
+    return ("the recipe sets no threshold, and there is no blessed model to compare with",)

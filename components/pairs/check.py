@@ -6,6 +6,7 @@ from typing import Any
 from pairloom.components.pairs.plan import plan_chunks
 from pairloom.components.pairs.reading import read_pairs
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.settling import settle
 from pairloom.components.pairs.summary import PairsSummary, judge
 
 __all__ = ["check_pairs"]
@@ -35,7 +36,7 @@ def check_pairs(
     Raises:
         DataError: Files are missing, empty or of different lengths; or `strict`, as above.
     """
-    settings = PairSettings.from_sections(data, fields, output, inputs)
+    settings = settle(PairSettings.from_sections(data, fields, output, inputs))
     summary = PairsSummary()
     # One chunk a file: cutting files costs time and helps only many workers.
     for chunk in plan_chunks(settings, chunk_bytes=2**62):

@@ -14,6 +14,7 @@ from tfx.types import artifact_utils
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.plan import plan_chunks
 from pairloom.components.pairs.settings import SPLITS, PairSettings
+from pairloom.components.pairs.settling import settle
 from pairloom.components.pairs.summary import SUMMARY_FILE, judge, read_summary
 from pairloom.components.pairs.writing import PARTIAL, WriteChunks
 
@@ -33,8 +34,9 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         rejected = artifact_utils.get_single_instance(output_dict["rejected"])
         names = ("data", "fields", "output", "inputs")
-        sections = tuple(exec_properties.get(name) or "" for name in names)
-        settings = PairSettings.from_sections(*sections)
+        data, fields, output, inputs = (exec_properties.get(name) or "" for name in names)
+        settings = settle(PairSettings.from_sections(data, fields, output, inputs))
+        sections = (data, settings.fields_section, output, inputs)
         chunks = plan_chunks(settings)
 
         examples.split_names = artifact_utils.encode_split_names(list(SPLITS))

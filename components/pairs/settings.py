@@ -126,6 +126,11 @@ class PairSettings:
         )
 
     @property
+    def fields_section(self) -> str:
+        """The section `fields` as JSON, the kinds' defaults and all that was settled included."""
+        return json.dumps(dict(zip(self.fields, map(dict, self.field_options), strict=True)))
+
+    @property
     def line_limit(self) -> int:
         """Bytes beyond which a line is not even parsed: no row that long can be good.
 

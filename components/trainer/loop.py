@@ -51,6 +51,7 @@ class TrainingLoop:
         watch: Computes what early stopping watches on held-out pairs, lower being better, and its
             value as it is shown; None: it watches the loss.
         log_folder: For TensorBoard; None: no logs.
+        part: Which of several trainings this is, as people are told.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class TrainingLoop:
         strategy: tf.distribute.Strategy | None = None,
         watch: Callable[[], tuple[float, float]] | None = None,
         log_folder: str | None = None,
+        part: str = "",
     ):
         self.model = model
         self.output = output
@@ -72,6 +74,7 @@ class TrainingLoop:
         self._train_pairs = train_pairs
         self._eval_batches = in_batches(eval_pairs, 4 * settings.batch_tokens)
         self._watch = watch
+        self._part = part
         self._writer = tf.summary.create_file_writer(log_folder) if log_folder else None
         self.steps_per_epoch = _count(self._batches(0))
         if self.steps_per_epoch == 0:
@@ -86,10 +89,11 @@ class TrainingLoop:
             self.optimizer.build(model.trainable_variables)
             self.averages = Averages(weights, settings.average)
         self.position = Position()
+        sampled = keras.random.SeedGenerator(settings.seed) if settings.scheduled_sampling else None
         self._objective = Objective(
             settings.label_smoothing,
             settings.coverage,
-            keras.random.SeedGenerator(settings.seed) if settings.scheduled_sampling else None,
+            sampled,
             fixed_shapes=settings.xla,
             training=True,
             supervision=settings.supervised.weight if settings.supervised else 0.0,
@@ -114,6 +118,7 @@ class TrainingLoop:
                 optimizer=[variable.value for variable in self.optimizer.variables],
                 averages=self.averages,
                 position=self.position,
+                draws=[sampled.state.value] if sampled else [],
             ),
             tf.io.gfile.join(folder, "last"),
             max_to_keep=2,
@@ -205,14 +210,26 @@ class TrainingLoop:
             context = tf.distribute.get_replica_context()
             total = context.all_reduce(tf.distribute.ReduceOp.SUM, total)
         compute = self._compiled_gradients if self.settings.xla else self._gradients
-        loss, units, gradients = compute(inputs, target, 1.0 / tf.maximum(total, 1.0))
+        share = 1.0 / tf.maximum(total, 1.0)
+        loss, units, gradients = compute(inputs, target, share, self._noise_seed())
         self.optimizer.apply(
             [tf.convert_to_tensor(gradient) for gradient in gradients],
             self.model.trainable_variables,
         )
         return loss, units
 
-    def _gradients(self, inputs, target, share):
+    def _noise_seed(self):
+        """Of what spoils the inputs in this step, on this replica.
+
+        It comes from the position, which a checkpoint keeps: so a training that goes on sees the
+        noise of one that was never stopped.
+        """
+        context = tf.distribute.get_replica_context()
+        step = tf.cast(self.position.values["step"], tf.int64)
+        seed = tf.stack([tf.constant(self.settings.seed, tf.int64), step])
+        return tf.random.experimental.stateless_fold_in(seed, context.replica_id_in_sync_group)
+
+    def _gradients(self, inputs, target, share, noise_seed):
         """The summed loss, its units, and the gradients of `share` times that loss."""
         weights = [weight.value for weight in self.model.trainable_variables]
         done = self._schedule.done(self.optimizer.iterations)
@@ -220,22 +237,31 @@ class TrainingLoop:
             self._objective, sampled_share=self.settings.scheduled_sampling * done
         )
         with tf.GradientTape() as tape:
-            loss, units = self._loss_of(inputs, target, objective)
+            loss, units = self._loss_of(inputs, target, objective, noise_seed)
             scaled = self.optimizer.scale_loss(share * loss)
         # A weight may have no say, as the first state of a decoder that looks at positions alone.
         return loss, units, tape.gradient(scaled, weights, unconnected_gradients="zero")
 
     @tf.function(jit_compile=True, autograph=False)
-    def _compiled_gradients(self, inputs, target, share):
-        return self._gradients(inputs, target, share)
+    def _compiled_gradients(self, inputs, target, share, noise_seed):
+        return self._gradients(inputs, target, share, noise_seed)
 
-    def _loss_of(self, inputs, target, objective: Objective = PLAIN):
-        graphs, training = self._train_pairs.inputs, objective.training
-        read = {name: graph.corrupted(inputs[name], training) for name, graph in graphs.items()}
-        encoded = self.model.encode(read, target, training=training)
+    def _loss_of(self, inputs, target, objective: Objective = PLAIN, noise_seed=None):
+        read = self._read(inputs, noise_seed)
+        encoded = self.model.encode(read, target, training=objective.training)
         if objective.supervision:
             objective = self._with_links(inputs, objective)
         return self.output.loss(self.model, encoded, target, objective)
+
+    def _read(self, inputs, noise_seed):
+        """The inputs as they are spoiled; each by draws of its own, where there is a seed."""
+        read = {}
+        for number, (name, graph) in enumerate(self._train_pairs.inputs.items()):
+            seed = noise_seed
+            if seed is not None:
+                seed = tf.random.experimental.stateless_fold_in(seed, number)
+            read[name] = graph.corrupted(inputs[name], seed)
+        return read
 
     def _with_links(self, inputs, objective: Objective) -> Objective:
         """The objective with what the batch says of where to look in the only input."""
@@ -314,6 +340,7 @@ class TrainingLoop:
                 unit=self.output.unit,
                 seconds_left=max(left, 0.0),
                 evaluation=dict(self._evaluation),
+                part=self._part,
             )
         )
 

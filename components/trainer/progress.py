@@ -19,6 +19,7 @@ class TrainingProgress:
         seconds_left: An estimate; 0 while there is none.
         evaluation: Of the last one: `eval_loss`, and what early stopping watches; empty before the
             first.
+        part: Which of several trainings it is, as `model 2 of 4`; empty where there is one.
     """
 
     step: int
@@ -29,6 +30,7 @@ class TrainingProgress:
     seconds_left: float
     unit: str = "tokens"
     evaluation: dict[str, float] = field(default_factory=dict)
+    part: str = ""
 
 
 # TFX gives a trainer no way to speak to the runner, so the runner sets this before it starts one.

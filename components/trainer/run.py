@@ -1,5 +1,6 @@
 """What TFX's Trainer calls."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ from pairloom.kinds.graph import FieldGraph
 from pairloom.kinds.learned import read_fields
 from pairloom.models import EncoderDecoder
 from pairloom.models.encoder_decoder import DECODERS, ENCODERS
+from pairloom.models.ensemble import Ensemble
 from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 
 _SAMPLED_PAIRS = 500
@@ -58,22 +60,29 @@ def run_fn(fn_args: Any) -> None:
     try:
         strategy = choose_strategy(settings.devices)
         with strategy.scope():
-            model = build_model(config["model"], inputs, target)
+            members = [
+                build_model(config["model"], inputs, target)
+                for _ in range(config["model"].get("ensemble", 1))
+            ]
+        folders = [folder, *(f"{folder}-{number}" for number in range(2, len(members) + 1))]
         metric = settings.early_stopping.metric
-        loop = TrainingLoop(
-            model,
-            output,
-            settings,
-            train_pairs,
-            eval_pairs,
-            folder,
-            strategy=strategy,
-            watch=None if metric == "loss" else Watch(metric, model, output, eval_pairs),
-            # Not TFX's folder for it: that is dropped with an execution that was stopped.
-            log_folder=tf.io.gfile.join(folder, "tensorboard"),
-        )
-        loop.run()
-        drop_other_checkpoints(folder)
+        for number, (member, place) in enumerate(zip(members, folders)):
+            loop = TrainingLoop(
+                member,
+                output,
+                member_settings(settings, number, len(members)),
+                train_pairs,
+                eval_pairs,
+                place,
+                strategy=strategy,
+                watch=None if metric == "loss" else Watch(metric, member, output, eval_pairs),
+                # Not TFX's folder for it: that is dropped with an execution that was stopped.
+                log_folder=tf.io.gfile.join(place, "tensorboard"),
+                part=f"model {number + 1} of {len(members)}" if len(members) > 1 else "",
+            )
+            loop.run()
+        drop_other_checkpoints(folders)
+        model = members[0] if len(members) == 1 else Ensemble(members)
         evaluation = config.get("evaluation", {})
         buckets = evaluation.get("length_buckets", ())
         served = ServedModel(
@@ -90,6 +99,13 @@ def run_fn(fn_args: Any) -> None:
         export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
     finally:
         keras.config.set_dtype_policy("float32")
+
+
+def member_settings(settings: TrainingSettings, number: int, members: int) -> TrainingSettings:
+    """What one of several models is trained by: its own seed, and its share of the minutes."""
+    return dataclasses.replace(
+        settings, seed=settings.seed + number, minutes=settings.minutes / members
+    )
 
 
 def build_model(
@@ -156,11 +172,11 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     ]
 
 
-def drop_other_checkpoints(folder: str) -> None:
-    """Deletes the weights of trainings beside `folder`, which has ended; their logs stay."""
-    parent = os.path.dirname(folder)
-    for other in tf.io.gfile.glob(tf.io.gfile.join(parent, "*")):
-        if os.path.basename(other) != os.path.basename(folder):
+def drop_other_checkpoints(folders: Sequence[str]) -> None:
+    """Deletes the weights of trainings beside `folders`, which have ended; their logs stay."""
+    kept = {os.path.basename(folder) for folder in folders}
+    for other in tf.io.gfile.glob(tf.io.gfile.join(os.path.dirname(folders[0]), "*")):
+        if os.path.basename(other) not in kept:
             for name in ("last", "best"):
                 weights = tf.io.gfile.join(other, name)
                 if tf.io.gfile.exists(weights):

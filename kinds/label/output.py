@@ -7,6 +7,7 @@ import tensorflow as tf
 from pairloom.kinds.label.graph import UNKNOWN
 from pairloom.kinds.output import FieldOutput, Objective, Tensors
 from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+from pairloom.models.ensemble import AnyModel
 
 __all__ = ["Output"]
 
@@ -32,7 +33,7 @@ class Output(FieldOutput):
         losses = -(1.0 - smoothing) * at_label - smoothing * tf.reduce_mean(chances, -1)
         return tf.reduce_sum(losses * known), tf.reduce_sum(known)
 
-    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def answer(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         chances, _ = self._chances(model, encoded)
         best = tf.argmax(chances, -1, output_type=tf.int32)
         rows = tf.shape(chances)[0]
@@ -44,13 +45,13 @@ class Output(FieldOutput):
             "labels": tf.tile(names[None], [rows, 1]),
         }
 
-    def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def nbest(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         chances, _ = self._chances(model, encoded)
         best, numbers = tf.math.top_k(chances, min(MOST_ALTERNATIVES, self.graph.size))
         return {self.graph.field: self.graph.values(numbers), "score": best}
 
     def explain(
-        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+        self, model: AnyModel, encoded: Encoded, **how: Any
     ) -> tuple[Tensors, tf.Tensor | None]:
         answers = self.answer(model, encoded)
         _, weights = self._chances(model, encoded)
@@ -58,7 +59,7 @@ class Output(FieldOutput):
         return answers, tf.cast(weights, tf.float32)
 
     def score(
-        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor
+        self, model: AnyModel, encoded: Encoded, values: tf.Tensor
     ) -> tuple[Tensors, tf.Tensor | None]:
         chances, weights = self._chances(model, encoded)
         scores = self._log_probability(chances, values)
@@ -69,7 +70,7 @@ class Output(FieldOutput):
         }
         return scored, tf.cast(weights, tf.float32)
 
-    def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
+    def judged(self, model: AnyModel, encoded: Encoded, values: tf.Tensor) -> Tensors:
         chances, _ = self._chances(model, encoded)
         best = tf.argmax(chances, -1, output_type=tf.int32)
         numbers = self.graph.tensor(values)
@@ -89,7 +90,7 @@ class Output(FieldOutput):
             "token_scores": ("answer",),
         }
 
-    def _chances(self, model: EncoderDecoder, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
+    def _chances(self, model: AnyModel, encoded: Encoded) -> tuple[tf.Tensor, tf.Tensor]:
         """The log probability of every label, and the weights."""
         logits, weights = model.decoder(encoded.memory)
         return tf.nn.log_softmax(tf.cast(logits, tf.float32)), weights

@@ -25,11 +25,11 @@ _LARGEST = 3.4028234e38
 class NumbersOptions(FieldOptions):
     """A field of numbers.
 
-    Every row has `width` of them, and others are rejected; 0: all rows have equally many, or the
-    run stops. `standardize` subtracts the
-    train split's mean and divides by its deviation before an encoder reads them, and undoes it in
-    what a decoder writes. In training and evaluation what is read is spoiled on purpose by Gaussian
-    `noise` of that deviation, and by `masking` that share of the numbers with 0.
+    Every row has `width` of them, and others are rejected; 0: as many as the first good row of the
+    train split. `standardize` subtracts the train split's mean and divides by its deviation before
+    an encoder reads them, and undoes it in what a decoder writes. In training and evaluation what
+    is read is spoiled on purpose by Gaussian `noise` of that deviation, and by `masking` that share
+    of the numbers with 0.
     """
 
     width: int = 0
@@ -61,8 +61,12 @@ class Numbers(Kind):
             raise FieldError("holds a number that is not finite")
         width = options.get("width") or 0
         if width and len(values) != width:
-            raise FieldError(f"must hold {width} numbers, received {len(values)}")
+            like = " as the first row of train does" if options.get("settled") else ""
+            raise FieldError(f"must hold {width} numbers{like}, received {len(values)}")
         return values
+
+    def settled(self, value: tuple[float, ...], options: dict[str, Any]) -> dict[str, Any]:
+        return {} if options.get("width") else {"width": len(value), "settled": True}
 
     def key(self, value: tuple[float, ...]) -> bytes:
         return struct.pack(f"<{len(value)}d", *value)

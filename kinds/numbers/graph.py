@@ -50,13 +50,14 @@ class Graph(FieldGraph):
     def tensor_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec([None, self.size], tf.float32)
 
-    def corrupted(self, tensor: tf.Tensor, training: bool = False) -> tf.Tensor:
+    def corrupted(self, tensor: tf.Tensor, seed: tf.Tensor | None = None) -> tf.Tensor:
         noise, masking = self.options.get("noise") or 0.0, self.options.get("masking") or 0.0
         if not noise and not masking:
             return tensor
-        if training:
-            added = tf.random.normal(tf.shape(tensor))
-            chance = tf.random.uniform(tf.shape(tensor))
+        if seed is not None:
+            seeds = tf.random.experimental.stateless_split(seed, 2)
+            added = tf.random.stateless_normal(tf.shape(tensor), seeds[0])
+            chance = tf.random.stateless_uniform(tf.shape(tensor), seeds[1])
         else:
             # From the row's own numbers, so that a row is spoiled alike in every batch.
             rows = tf.strings.reduce_join(tf.strings.as_string(tensor), axis=1, separator=" ")

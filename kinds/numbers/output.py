@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from pairloom.kinds.output import FieldOutput, Objective, Tensors
 from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+from pairloom.models.ensemble import AnyModel
 
 __all__ = ["Output"]
 
@@ -23,11 +24,11 @@ class Output(FieldOutput):
         errors = tf.reduce_mean(tf.square(tf.cast(made, tf.float32) - target), -1)
         return tf.reduce_sum(errors), self.count(target)
 
-    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def answer(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         return {self.graph.field: self.graph.values(model.decoder(encoded.memory))}
 
     def explain(
-        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+        self, model: AnyModel, encoded: Encoded, **how: Any
     ) -> tuple[Tensors, tf.Tensor | None]:
         return self.answer(model, encoded), None
 

@@ -10,6 +10,7 @@ from typing import Any
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
+from pairloom.kinds.text.letters import letters_of, rule_files
 from pairloom.kinds.text.vocabulary import Vocabulary
 from pairloom.kinds.text.words import LONGEST, normalized, words_of
 
@@ -26,6 +27,7 @@ COVERAGE = 0.9995
 MOST_WORDS = 2_000_000
 """The most frequent words that learning looks at: rarer ones change nothing and take memory."""
 SPACE = "\u2581"
+NFKC = {"normalization_rule_name": "nfkc"}
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,13 @@ def learn_subwords(counts: Mapping[str, int], method: str, size: int) -> Learned
     """Learns a vocabulary.
 
     Ids 0 to 3 are padding, unknown, begin and end, then come the 256 bytes, into which characters
-    that the vocabulary lacks are broken up, then what was learned. Text is normalized by NFKC.
+    that the vocabulary lacks are broken up, then what was learned. Text is normalized by NFKC,
+    and taken apart by NFKD where letters are learned.
 
     Args:
         counts: Words with their counts.
-        method: `bpe` or `unigram`, pieces of words; `characters`; or `words`, whole ones.
+        method: `bpe` or `unigram`, pieces of words; `characters`; `letters`, of which characters
+            may be made; or `words`, whole ones.
         size: The number of ids, bytes and special ones included; at most, where the data have less
             to learn.
 
@@ -105,7 +109,12 @@ def learn_subwords(counts: Mapping[str, int], method: str, size: int) -> Learned
     return LearnedModel(model, method, size, len(proto.pieces))
 
 
-def _trained(counts: Mapping[str, int], size: int, model_type: str) -> bytes:
+def _trained(
+    counts: Mapping[str, int],
+    size: int,
+    model_type: str,
+    rules: Mapping[str, Any] = NFKC,
+) -> bytes:
     # The trainer refuses to leave out as many characters as a small vocabulary must. A quarter of
     # the room is for longer pieces, and one place for the space.
     room = max(1, (size - SPECIAL - BYTES) * 3 // 4 - 1)
@@ -120,7 +129,6 @@ def _trained(counts: Mapping[str, int], size: int, model_type: str) -> bytes:
         hard_vocab_limit=False,
         character_coverage=1.0,
         byte_fallback=True,
-        normalization_rule_name="nfkc",
         # NFKC makes a character eighteen at most, and each takes four bytes at most.
         max_sentence_length=18 * 4 * LONGEST,
         # The sums of unigram's EM depend on the number of threads: it may not be the machine's.
@@ -130,6 +138,7 @@ def _trained(counts: Mapping[str, int], size: int, model_type: str) -> bytes:
         bos_id=2,
         eos_id=3,
         minloglevel=2,
+        **rules,
     )
     return model.getvalue()
 
@@ -170,20 +179,30 @@ def _without_others(counts: Mapping[str, int], alphabet: set[str]) -> Mapping[st
     return dict(sorted(parts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def _character_counts(counts: Mapping[str, int]) -> Counter[str]:
+def _character_counts(
+    counts: Mapping[str, int], cut: Callable[[str], str] = normalized
+) -> Counter[str]:
     characters: Counter[str] = Counter()
     for word, count in counts.items():
-        for character in normalized(word):
+        for character in cut(word):
             characters[character] += count
     return characters
 
 
 def _characters(counts: Mapping[str, int], size: int) -> bytes:
-    found = _character_counts(counts)
+    return _spelled(_character_counts(counts), size, NFKC)
+
+
+def _letters(counts: Mapping[str, int], size: int) -> bytes:
+    with rule_files() as rules:
+        return _spelled(_character_counts(counts, letters_of), size, rules)
+
+
+def _spelled(found: Counter[str], size: int, rules: Mapping[str, Any]) -> bytes:
     # Words lack the spaces between them, so the space has no count; it is the first piece.
     found.pop(SPACE, None)
     ranked = sorted(found, key=lambda character: (-found[character], character))
-    return _listed([SPACE, *ranked], size, TrainerSpec.CHAR, dummy_prefix=False)
+    return _listed([SPACE, *ranked], size, TrainerSpec.CHAR, dummy_prefix=False, rules=rules)
 
 
 def _words(counts: Mapping[str, int], size: int) -> bytes:
@@ -194,14 +213,23 @@ def _words(counts: Mapping[str, int], size: int) -> bytes:
     return _listed([SPACE + word for word in ranked], size, TrainerSpec.WORD, dummy_prefix=True)
 
 
-def _listed(pieces: list[str], size: int, model_type: int, dummy_prefix: bool) -> bytes:
+def _listed(
+    pieces: list[str],
+    size: int,
+    model_type: int,
+    dummy_prefix: bool,
+    rules: Mapping[str, Any] = NFKC,
+) -> bytes:
     """A model of the given pieces, most frequent first, with special ids and bytes as all have.
 
     Not trained: the trainer knows neither counts without spaces nor, for these types, that a list
     longer than `size` may be cut.
     """
-    # The smallest training there is, for its special pieces, bytes and NFKC tables.
-    proto = ModelProto.FromString(_trained({"a": 1}, 2 * SMALLEST, "bpe"))
+    # The smallest training there is, for its special pieces, bytes and tables.
+    proto = ModelProto.FromString(_trained({"a": 1}, 2 * SMALLEST, "bpe", rules))
+    # Where the tables came from is of no account, and another folder each time.
+    proto.normalizer_spec.ClearField("normalization_rule_tsv")
+    proto.denormalizer_spec.ClearField("normalization_rule_tsv")
     proto.trainer_spec.model_type = model_type
     proto.trainer_spec.vocab_size = size
     proto.normalizer_spec.add_dummy_prefix = dummy_prefix
@@ -214,6 +242,7 @@ def _listed(pieces: list[str], size: int, model_type: int, dummy_prefix: bool) -
 METHODS: Mapping[str, Callable[[Mapping[str, int], int], bytes]] = {
     "bpe": _bpe,
     "characters": _characters,
+    "letters": _letters,
     "unigram": _unigram,
     "words": _words,
 }

@@ -13,6 +13,7 @@ from pairloom.kinds.text.search import Search
 from pairloom.kinds.text.subwords import BOS, EOS
 from pairloom.models import Hypotheses, beam_search, greedy_search, sample
 from pairloom.models.encoder_decoder import Encoded, EncoderDecoder
+from pairloom.models.ensemble import AnyModel, log_mean, mean, mean_log_probability
 from pairloom.models.losses import (
     doubly_stochastic,
     projected_cross_entropy,
@@ -64,17 +65,15 @@ class Output(FieldOutput):
             loss += objective.supervision * told
         return loss, tf.reduce_sum(tf.cast(real, tf.float32))
 
-    def answer(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def answer(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         found = self._found(model, encoded, nbest=1, **how)
         return {self.graph.field: self._text(found)[:, 0], "score": found.scores[:, 0]}
 
-    def nbest(self, model: EncoderDecoder, encoded: Encoded, **how: Any) -> Tensors:
+    def nbest(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         found = self._found(model, encoded, nbest=self._search.answers, **how)
         return {self.graph.field: self._text(found), "score": found.scores}
 
-    def samples(
-        self, model: EncoderDecoder, encoded: Encoded, seed, prefix=None, **how: Any
-    ) -> Tensors:
+    def samples(self, model: AnyModel, encoded: Encoded, seed, prefix=None, **how: Any) -> Tensors:
         settings = self._search
         found = sample(
             model.decoder,
@@ -93,7 +92,7 @@ class Output(FieldOutput):
         return {self.graph.field: self._text(found), "score": found.scores}
 
     def explain(
-        self, model: EncoderDecoder, encoded: Encoded, **how: Any
+        self, model: AnyModel, encoded: Encoded, **how: Any
     ) -> tuple[Tensors, tf.Tensor | None]:
         # A model without inputs has nothing to look at.
         looks = bool(model.encoders)
@@ -110,7 +109,7 @@ class Output(FieldOutput):
         return answers, tf.cast(weights[:, 0, :time], tf.float32) * real if looks else None
 
     def score(
-        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor
+        self, model: AnyModel, encoded: Encoded, values: tf.Tensor
     ) -> tuple[Tensors, tf.Tensor | None]:
         labels, token_scores, _, features, weights = self._forced(model, encoded, values)
         real = tf.cast(labels != 0, tf.float32)[..., None]
@@ -124,7 +123,7 @@ class Output(FieldOutput):
             scored["activations"] = tf.cast(features, tf.float32) * real
         return scored, tf.cast(weights, tf.float32) * real
 
-    def judged(self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor) -> Tensors:
+    def judged(self, model: AnyModel, encoded: Encoded, values: tf.Tensor) -> Tensors:
         labels, token_scores, likeliest, _, _ = self._forced(model, encoded, values, True)
         real = labels != 0
         right = tf.logical_and(tf.equal(likeliest, labels), real)
@@ -135,7 +134,7 @@ class Output(FieldOutput):
         }
 
     def aligned(
-        self, model: EncoderDecoder, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
+        self, model: AnyModel, encoded: Encoded, values: tf.Tensor, source_words: tf.Tensor
     ) -> tf.Tensor:
         labels, _, _, _, weights = self._forced(model, encoded, values)
         return found_links(weights, source_words, self.graph.word_numbers(labels))
@@ -150,17 +149,25 @@ class Output(FieldOutput):
     def _forced(self, model, encoded: Encoded, values, with_likeliest: bool = False):
         """Labels, their log probabilities, the likeliest ids, features and weights."""
         ids = tf.cast(self.graph.subwords.ids(values).to_tensor(), tf.int32)
-        begin = tf.fill([tf.shape(ids)[0], 1], BOS)
+        fed = tf.concat([tf.fill([tf.shape(ids)[0], 1], BOS), ids], 1)
         lengths = tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
         labels = tf.pad(ids, [[0, 0], [0, 1]])
         labels += EOS * tf.one_hot(lengths, tf.shape(labels)[1], dtype=tf.int32)
-        decoder = model.decoder
-        features, weights = decoder.features(tf.concat([begin, ids], 1), encoded.memory)
-        losses = _projected(decoder, tf.reshape(features, [-1, features.shape[-1]]), labels, 0.0)
-        token_scores = -tf.reshape(losses, tf.shape(labels)) * tf.cast(labels != 0, tf.float32)
+        forced = [
+            (decoder, *decoder.features(fed, memory))
+            for decoder, memory in model.each(encoded.memory)
+        ]
+        scores = []
+        for decoder, features, _ in forced:
+            flat = tf.reshape(features, [-1, features.shape[-1]])
+            scores.append(-tf.reshape(_projected(decoder, flat, labels, 0.0), tf.shape(labels)))
+        token_scores = log_mean(scores) * tf.cast(labels != 0, tf.float32)
         likeliest = None
         if with_likeliest:
-            likeliest = tf.argmax(decoder.logits(features), -1, output_type=tf.int32)
+            logits = [decoder.logits(features) for decoder, features, _ in forced]
+            likeliest = tf.argmax(mean_log_probability(logits), -1, output_type=tf.int32)
+        features = tf.concat([features for _, features, _ in forced], -1)
+        weights = mean([weights for *_, weights in forced])
         return labels, token_scores, likeliest, features, weights
 
     def _found(self, model, encoded: Encoded, nbest: int, prefix=None, **how: Any) -> Hypotheses:

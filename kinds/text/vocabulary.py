@@ -10,6 +10,6 @@ __all__ = ["Vocabulary"]
 class Vocabulary:
     """How a vocabulary is learned, and how large it may get."""
 
-    method: Literal["bpe", "unigram", "characters", "words"] = "bpe"
+    method: Literal["bpe", "unigram", "characters", "letters", "words"] = "bpe"
     # Four special ids and the 256 bytes are counted in; the learner wants some more.
     size: int = field(default=8000, metadata={"at_least": 264})

@@ -28,9 +28,14 @@ def add_override_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_runs_dir_argument(parser: argparse.ArgumentParser) -> None:
+    """--runs-dir."""
+    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+
+
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """--runs-dir and --verbose."""
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_runs_dir_argument(parser)
     parser.add_argument(
         "--verbose", action="store_true", help="show what TFX, Beam and TensorFlow log"
     )

@@ -25,12 +25,19 @@ class Chosen:
     Attributes:
         key: The key.
         known: Gives the classes by what the key may say; asked when a recipe is read.
-        default: Of the key; empty: the first of them.
+        default: Of the key; empty: a section without the key is left `Open`.
     """
 
     key: str
     known: Callable[[], Mapping[str, type]]
     default: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Open:
+    """A section that does not say what chooses its class: `choose`, for whoever knows what fits."""
+
+    values: Any
 
 
 class _Others(NamedTuple):
@@ -183,14 +190,33 @@ def _union(arguments: tuple[Any, ...], value: Any, document: Document, key: Key)
 def _chosen(choice: Chosen, value: Any, document: Document, key: Key) -> Any:
     """Builds the one of several dataclasses that the mapping's `type` or `kind` names."""
     known = choice.known()
-    name = choice.default or next(iter(known))
     if isinstance(value, dict) and choice.key in value:
         name = value[choice.key]
         if not isinstance(name, str) or name not in known:
             near = nearest_name(str(name), known)
             raise document.error((*key, choice.key), " or ".join(known), _shown(name), near)
+    elif choice.default:
+        name = choice.default
+    else:
+        return Open(value)
+    return choose(choice.key, name, known, value, document, key)
+
+
+def choose(
+    by: str, name: str, known: Mapping[str, type], values: Any, document: Document, key: Key
+) -> Any:
+    """Builds a section as the one of several dataclasses that `name` is.
+
+    Args:
+        by: The key that says which: `type`, `kind`.
+        name: What it says, or would.
+        known: The classes by what it may say.
+        values: As for `build`, and so are
+        document: and
+        key: this.
+    """
     classes = {other: cls for other, cls in known.items() if other != name}
-    return build(known[name], value, document, key, _Others(choice.key, name, classes))
+    return build(known[name], values, document, key, _Others(by, name, classes))
 
 
 def _scalar(wanted: Any, value: Any) -> Any:

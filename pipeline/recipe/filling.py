@@ -5,10 +5,10 @@ from typing import Any
 
 from pairloom.kinds import DEFAULT, find_kind
 from pairloom.kinds.kind import Kind
-from pairloom.pipeline.recipe.building import build
-from pairloom.pipeline.recipe.document import Document
+from pairloom.pipeline.recipe.building import Open, build, choose
+from pairloom.pipeline.recipe.document import Document, Key
 from pairloom.pipeline.recipe.errors import nearest_name
-from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders
+from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders, joins
 from pairloom.pipeline.recipe.schema import Model, Recipe
 
 __all__ = ["filled", "kinds_of", "with_names"]
@@ -118,14 +118,30 @@ def _model(recipe: Recipe, kinds: dict[str, Kind], document: Document) -> Model:
             near = nearest_name(name, inputs)
             expected = f"one of the inputs {', '.join(inputs) or '(there are none)'}"
             raise document.error(("model", "encoders", name), expected, name, near)
+    key: Key = ("model", "encoder")
+    shared = model.encoder
     chosen = {}
     for name in inputs:
-        part = model.encoders.get(name, model.encoder)
-        chosen[name] = part or _fitting(encoders(), kinds[name].form)
-    decoder = model.decoder or _fitting(decoders(), kinds[recipe.output].written)
-    return dataclasses.replace(model, encoder=None, encoders=chosen, decoder=decoder)
+        own = name in model.encoders
+        part = model.encoders[name] if own else shared
+        place = ("model", "encoders", name) if own else key
+        chosen[name] = _fitting(part, encoders(), kinds[name].form, document, place)
+    if shared is not None and set(inputs) <= set(model.encoders):
+        # Nothing needs it, and yet what it says must be right.
+        _fitting(shared, encoders(), next(iter(encoders().values())).form, document, key)
+    written = kinds[recipe.output].written
+    decoder = _fitting(model.decoder, decoders(), written, document, ("model", "decoder"))
+    join = model.join
+    if join is not None:
+        join = _fitting(join, joins(), "", document, ("model", "join"))
+    return dataclasses.replace(model, encoder=None, encoders=chosen, join=join, decoder=decoder)
 
 
-def _fitting(parts: dict[str, PartInfo], form: str) -> Any:
-    """The first part of that form with its defaults; None where there is none."""
-    return next((part.Options() for part in parts.values() if part.form == form), None)
+def _fitting(part: Any, parts: dict[str, PartInfo], form: str, document: Document, key: Key) -> Any:
+    """A part as the recipe says; where it names none, the first of that form, or None."""
+    if part is not None and not isinstance(part, Open):
+        return part
+    known = {name: info.Options for name, info in parts.items()}
+    first = next((name for name, info in parts.items() if info.form == form), None)
+    values = part.values if part is not None else None
+    return choose("type", first, known, values, document, key) if first else None

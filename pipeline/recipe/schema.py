@@ -84,6 +84,7 @@ class Model:
 
     `encoder` is for one input, or for all that say nothing of their own in `encoders`. A recipe
     that was loaded has an entry in `encoders` for each input, and `encoder` is of no account.
+    So many models as `ensemble` says are trained one after another and answer as one.
     """
 
     encoder: Encoder | None = None
@@ -91,6 +92,7 @@ class Model:
     join: Join | None = None
     decoder: Decoder | None = None
     tied: Literal["none", "output", "all"] = "none"
+    ensemble: int = setting(1, at_least=1, at_most=16)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from rich.console import Console
@@ -38,6 +38,7 @@ def test_times_are_short(seconds, shown):
 def test_progress_tells_step_loss_speed_and_time_left():
     words = progress_words(PROGRESS)
     assert words == "step 1,200 of 5,000 · loss 1.234 · 5,679 tokens/s · 2 min 05 s left"
+    assert progress_words(replace(PROGRESS, part="model 2 of 4")) == f"model 2 of 4 · {words}"
 
 
 def test_evaluations_are_told_once_there_is_one():

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from pairloom.components.pairs.errors import DataError
-from pairloom.pipeline.execution import execute, look_at_data, terminal_console
+from pairloom.pipeline.display import NodeDisplay
+from pairloom.pipeline.execution import _listening, execute, look_at_data, terminal_console
 from pairloom.pipeline.recipe import RecipeError, load_recipe
 
 
@@ -49,6 +50,17 @@ def test_a_look_reads_only_the_first_rows(tmp_path):
 def test_a_shipped_recipe_without_its_folder_is_refused():
     with pytest.raises(RecipeError, match="data.folder"):
         look_at_data(load_recipe("multi30k-en-de"))
+
+
+def test_a_blessed_model_that_is_passed_over_is_remarked_on():
+    pytest.importorskip("tfx")
+    from pairloom.pipeline import baseline
+
+    shown = io.StringIO()
+    with NodeDisplay(terminal_console(shown), "words") as display, _listening(display):
+        baseline._tell("Not compared with the model blessed last.")
+    assert shown.getvalue() == "words\n    Not compared with the model blessed last.\n"
+    assert baseline.listener is None
 
 
 def test_a_terminal_of_unknown_size_gets_a_usual_one():

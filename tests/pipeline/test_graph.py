@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("tfx")
 
-from pairloom.pipeline.graph import build_pipeline, overridden, trainer_config
+from pairloom.pipeline.compiled import compile_pipeline
+from pairloom.pipeline.graph import build_pipeline, compared, overridden, trainer_config
 from pairloom.pipeline.recipe import load_recipe, shipped_recipes
 from pairloom.pipeline.run_folder import RunFolder
-from pairloom.pipeline.runner import compile_pipeline, node_names
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nodes(folder):
-    ir = compile_pipeline(build_pipeline(load_recipe("cmudict"), folder), "a-run")
+    ir = compile_pipeline(build_pipeline(load_recipe("cmudict"), folder)).for_run("a-run")
     return {node.pipeline_node.node_info.id: node.pipeline_node for node in ir.nodes}
 
 
@@ -34,9 +34,10 @@ def upstream(node):
 
 @pytest.mark.parametrize("name", sorted(shipped_recipes()))
 def test_every_shipped_recipe_compiles(name, tmp_path):
-    ir = compile_pipeline(build_pipeline(load_recipe(name), RunFolder.of(tmp_path, name)), "a-run")
-    assert node_names(ir)[0] == "PairExamples"
-    assert node_names(ir)[-2:] == ["Pusher", "Report"]
+    compiled = compile_pipeline(build_pipeline(load_recipe(name), RunFolder.of(tmp_path, name)))
+    assert compiled.nodes[0] == "PairExamples"
+    assert compiled.nodes[-2:] == ["Pusher", "Report"]
+    ir = compiled.for_run("a-run")
     assert ir.pipeline_info.id == name
     assert ir.runtime_spec.pipeline_run_id.field_value.string_value == "a-run"
 
@@ -81,10 +82,33 @@ def test_the_blessing_is_that_of_the_model_that_is_pushed(nodes):
     assert wired("Pusher", "model_blessing") == ("Evaluator", "blessing")
 
 
+@pytest.mark.parametrize(
+    ("metrics", "compare", "needs"),
+    [
+        ("[bleu]", "bleu", "answers"),
+        ("{quality: bleu, surprise: perplexity}", "surprise", "likelihood"),
+        ("[bleu, perplexity]", "null", ""),
+    ],
+)
+def test_a_model_is_compared_with_one_that_gives_what_the_metric_takes(
+    tmp_path, metrics, compare, needs
+):
+    more = [f"evaluation.metrics={metrics}", f"evaluation.compare={compare}"]
+    recipe = load_recipe("cmudict", [*more, "evaluation.thresholds={}"])
+    assert compared(recipe) == needs
+    pipeline = build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict"))
+    ir = compile_pipeline(pipeline).for_run("a-run")
+    [node] = [n.pipeline_node for n in ir.nodes if "LastBlessed" in n.pipeline_node.node_info.id]
+    [graph] = node.inputs.input_graphs.values()
+    [op] = [one.op_node for one in graph.nodes.values() if one.HasField("op_node")]
+    assert op.kwargs["needs"].value.field_value.string_value == needs
+
+
 @pytest.mark.parametrize("blessed", [0, 1])
 def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
-    from tfx.components.pusher.executor import Executor
     from tfx.types import standard_artifacts
+
+    from pairloom.components.pusher.executor import Executor
 
     (tmp_path / "Format-Serving").mkdir()
     (tmp_path / "Format-Serving" / "saved_model.pb").touch()
@@ -107,7 +131,7 @@ def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
 def test_the_report_is_told_the_whole_recipe_and_what_was_set(tmp_path):
     folder = RunFolder.of(tmp_path, "cmudict")
     recipe = load_recipe("cmudict", ["training.epochs=1", "data.options.limit=5"])
-    ir = compile_pipeline(build_pipeline(recipe, folder), "r")
+    ir = compile_pipeline(build_pipeline(recipe, folder)).for_run("r")
     node = ir.nodes[-1].pipeline_node
     told = json.loads(parameter(node, "recipe"))
     assert told["training"]["epochs"] == 1
@@ -141,7 +165,8 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
     folder = RunFolder.of(tmp_path, "cmudict")
 
     def parameters(*overrides):
-        ir = compile_pipeline(build_pipeline(load_recipe("cmudict", overrides), folder), "r")
+        recipe = load_recipe("cmudict", overrides)
+        ir = compile_pipeline(build_pipeline(recipe, folder)).for_run("r")
         return {
             node.pipeline_node.node_info.id: {
                 key: str(value) for key, value in node.pipeline_node.parameters.parameters.items()
@@ -172,7 +197,7 @@ def test_a_schema_of_the_recipe_takes_the_place_of_an_inferred_one(tmp_path):
     file = tmp_path / "schema.pbtxt"
     file.write_text('feature { name: "source" type: BYTES }')
     recipe = load_recipe("cmudict", [f"schema={file}"])
-    ir = compile_pipeline(build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict")), "r")
+    ir = compile_pipeline(build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict"))).for_run("r")
     (node,) = (n.pipeline_node for n in ir.nodes if n.pipeline_node.node_info.id == "SchemaGen")
     assert node.node_info.type.name.endswith("ImportSchemaGen")
     assert parameter(node, "schema_file") == str(file)

@@ -67,11 +67,11 @@ def sentence(chance: random.Random) -> str:
 
 @pytest.mark.slow
 def test_numbers_to_numbers(tmp_path):
-    version = run("denoise", tmp_path)
+    version = run("denoise", tmp_path, "model.ensemble=2")
     outputs = asked(version, pixels=[[0.5] * 64, [0.0] * 64])
     assert outputs["pixels"].shape == (2, 64)
     code = tf.saved_model.load(str(version)).signatures["encode"](pixels=tf.zeros([3, 64]))
-    assert code["summary"].shape == (3, 128)
+    assert code["summary"].shape == (3, 2 * 128), "each of the two models has a code of its own"
 
 
 @pytest.mark.slow

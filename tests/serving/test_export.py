@@ -10,6 +10,7 @@ from pairloom.kinds.text.graph import Graph
 from pairloom.kinds.text.output import Output
 from pairloom.kinds.text.subwords import BOS, EOS
 from pairloom.models import EncoderDecoder
+from pairloom.models.ensemble import Ensemble
 from pairloom.pipeline.recipe.names import RESERVED
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.export import LengthBuckets, ServedModel, export_model
@@ -53,23 +54,27 @@ PARTS = {
     },
     "transformer": {"encoder": TRANSFORMER, "decoder": TRANSFORMER},
 }
+PARTS["ensemble"] = PARTS["recurrent"]
 # With these weights answers differ, end before the limit, and their text gives the same ids.
-SEEDS = {"recurrent": 5, "transformer": 40}
+SEEDS = {"recurrent": [5], "transformer": [40], "ensemble": [5, 6]}
 
 
 def make_served(learned, more=None, parts="recurrent", **search):
     source, target = (Graph(name, {"kind": "text"}, learned) for name in ("source", "target"))
     size = {"vocabulary_size": target.size}
     encoder, decoder = ({**PARTS[parts][side], **size} for side in ("encoder", "decoder"))
-    model = EncoderDecoder({"source": encoder}, decoder)
-    model.build({"source": (None, None)}, (None, None))
-    random = np.random.default_rng(SEEDS[parts])
-    model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
-    # So that some answers end by themselves, and some are cut off.
-    bias = model.decoder.output_layer.bias
-    bias.assign(bias + 2.0 * tf.one_hot(EOS, target.size))
+    members = []
+    for seed in SEEDS[parts]:
+        model = EncoderDecoder({"source": encoder}, decoder)
+        model.build({"source": (None, None)}, (None, None))
+        random = np.random.default_rng(seed)
+        model.set_weights([random.normal(0, 0.8, w.shape) for w in model.get_weights()])
+        # So that some answers end by themselves, and some are cut off.
+        bias = model.decoder.output_layer.bias
+        bias.assign(bias + 2.0 * tf.one_hot(EOS, target.size))
+        members.append(model)
     return ServedModel(
-        model,
+        Ensemble(members) if len(members) > 1 else members[0],
         {"source": source},
         Output(target, {"beam": 4, "nbest": 3, "max_length": 12, **search}),
         {"source": "text", "target": "text"},
@@ -129,6 +134,18 @@ def test_the_description_stands_beside_the_graph_and_names_its_inputs(saved, ser
     assert description.output.name in signature.structured_outputs
 
 
+@pytest.mark.parametrize(
+    ("more", "evaluates"),
+    [
+        ({}, ("answers",)),
+        ({"likelihood": True}, ("answers", "likelihood")),
+        ({"answers": False, "likelihood": True}, ("likelihood",)),
+    ],
+)
+def test_the_description_says_what_an_evaluation_can_ask_for(learned, more, evaluates):
+    assert make_served(learned, more).description.evaluates == evaluates
+
+
 def test_axes_are_those_of_the_outputs(saved, served, signatures):
     told = signatures("explain", source=SENTENCES)
     told |= signatures("score", source=SENTENCES, target=SENTENCES)
@@ -162,6 +179,7 @@ def test_to_nothing_nothing_is_answered_unless_the_recipe_wants_the_model(signat
     served.inputs["source"].options["empty"] = "model"
     told = served.predict(tf.constant(["", "dog"]))
     assert np.isfinite(told["score"]).all()
+
 
 def test_no_field_of_a_recipe_can_have_the_name_of_another_output(saved):
     signatures = dict(tf.saved_model.load(saved).signatures)
@@ -223,8 +241,11 @@ def test_a_score_is_the_sum_over_tokens_by_teacher_forcing(signatures, served):
     for row, (source, target) in enumerate(zip(SENTENCES, targets)):
         source_ids = subwords.ids([source]).to_tensor(shape=[1, max(1, len(source))])
         ids = subwords.ids([target]).to_list()[0]
-        logits, _ = served._model()({"source": source_ids}, np.array([[BOS, *ids]]))
-        logs = tf.nn.log_softmax(logits)[0].numpy()
+        model, chances = served._model(), []
+        for member in getattr(model, "members", [model]):
+            logits, _ = member({"source": source_ids}, np.array([[BOS, *ids]]))
+            chances.append(tf.nn.softmax(logits)[0])
+        logs = np.log(np.mean(chances, 0))
         expected = [logs[time, label] for time, label in enumerate([*ids, EOS])]
         got = scored["token_scores"][row]
         np.testing.assert_allclose(got[: len(expected)], expected, atol=1e-4)

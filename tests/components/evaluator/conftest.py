@@ -32,6 +32,7 @@ def run_evaluator() -> Callable[..., Evaluated]:
 
     from pairloom.components.evaluator import EXTRACTORS
     from pairloom.components.evaluator.eval_config import build_eval_config
+    from pairloom.pipeline.baseline import LatestOtherBlessedModel
 
     def run(
         root: Path,
@@ -39,8 +40,10 @@ def run_evaluator() -> Callable[..., Evaluated]:
         model: Path,
         evaluation: dict,
         beam_arguments: Sequence[str] = (),
+        ours: dict | None = None,
         **settings,
     ) -> Evaluated:
+        """With `ours`, a config of our own strategy, that one resolves; else TFX's does."""
         importers = {
             "examples": Importer(
                 str(examples), standard_artifacts.Examples, properties={"split_names": '["test"]'}
@@ -48,9 +51,11 @@ def run_evaluator() -> Callable[..., Evaluated]:
             "model": Importer(str(model), standard_artifacts.Model).with_id("model"),
         }
         blessed = Resolver(
-            strategy_class=LatestBlessedModelStrategy,
+            strategy_class=LatestBlessedModelStrategy if ours is None else LatestOtherBlessedModel,
+            config=ours,
             model=Channel(type=standard_artifacts.Model),
             model_blessing=Channel(type=standard_artifacts.ModelBlessing),
+            **({} if ours is None else {"candidate": importers["model"].outputs["result"]}),
         ).with_id("blessed")
         evaluator = Evaluator(
             examples=importers["examples"].outputs["result"],

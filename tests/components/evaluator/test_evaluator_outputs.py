@@ -10,6 +10,7 @@ import pytest
 import sacrebleu.metrics
 
 from pairloom.components.evaluator import bucket_label, bucket_labels, read_evaluation
+from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 
 WORDS = ["red", "green", "blue", "house", "cat's", "7", "水"]
 BOUNDS = (3,)
@@ -148,7 +149,9 @@ def test_numbers_are_scored_by_their_error(run_evaluator, tmp_path):
     assert summary.reasons == (f"error {expected:.4f} is above the threshold 0.0010",)
 
 
-def test_likelihoods_stand_beside_answers_and_an_older_model_has_none(run_evaluator, tmp_path):
+@pytest.fixture
+def older_and_newer(tmp_path):
+    """Rows, their examples, and two models: the newer one gives likelihoods beside its answers."""
     import tensorflow as tf
 
     groups = make_groups([1] * 15)
@@ -170,10 +173,25 @@ def test_likelihoods_stand_beside_answers_and_an_older_model_has_none(run_evalua
 
     older = save_model(tmp_path / "older", {"source": text}, answer)
     newer = save_model(tmp_path / "newer", {"source": text, "target": text}, likelihood)
-    metrics = ["bleu", "perplexity", "bits_per_character", "next_token_accuracy"]
+    for model, evaluates in ((older, ("answers",)), (newer, ("answers", "likelihood"))):
+        file = model / "Format-Serving" / DESCRIPTION_FILE
+        file.parent.mkdir()
+        source, target = Field("source", "text"), Field("target", "text")
+        file.write_text(Description((source,), target, evaluates=evaluates).to_json())
+    return rows, examples, older, newer
+
+
+LIKELIHOODS = ["bleu", "perplexity", "bits_per_character", "next_token_accuracy"]
+
+
+def test_likelihoods_stand_beside_answers_and_an_older_model_has_none(
+    run_evaluator, tmp_path, older_and_newer
+):
+    rows, examples, older, newer = older_and_newer
+    evaluation = {"metrics": LIKELIHOODS}
     first = run_evaluator(tmp_path, examples, older, {"metrics": ["bleu"]})
-    second = run_evaluator(tmp_path, examples, newer, {"metrics": metrics, "compare": "bleu"})
-    third = run_evaluator(tmp_path, examples, newer, {"metrics": metrics, "compare": "perplexity"})
+    second = run_evaluator(tmp_path, examples, newer, {**evaluation, "compare": "bleu"})
+    third = run_evaluator(tmp_path, examples, newer, {**evaluation, "compare": "perplexity"})
     assert [run.blessing for run in (first, second, third)] == ["BLESSED"] * 3
     tokens = sum(len(target.split()) + 1 for _, target in rows)
     characters = sum(len(target) for _, target in rows)
@@ -187,3 +205,20 @@ def test_likelihoods_stand_beside_answers_and_an_older_model_has_none(run_evalua
     assert baseline["bleu"] == pytest.approx(scores["bleu"])
     assert math.isnan(baseline["perplexity"])
     assert read_evaluation(third.uri).overall.baseline["perplexity"] == pytest.approx(8, rel=1e-6)
+
+
+def test_a_model_without_likelihoods_keeps_no_successor_from_being_blessed_by_them(
+    run_evaluator, tmp_path, older_and_newer
+):
+    _, examples, older, newer = older_and_newer
+    evaluation = {
+        "metrics": LIKELIHOODS,
+        "compare": "perplexity",
+        "thresholds": {"perplexity": {"at_most": 9}},
+    }
+    run_evaluator(tmp_path, examples, older, {"metrics": ["bleu"]}, ours={"needs": "answers"})
+    run = run_evaluator(tmp_path, examples, newer, evaluation, ours={"needs": "likelihood"})
+    assert run.blessing == "BLESSED"
+    summary = read_evaluation(run.uri)
+    assert summary.overall.baseline == {}
+    assert summary.reasons == ("perplexity 8.0 is at most the threshold 9.0",)

@@ -295,7 +295,7 @@ def test_a_first_model_without_thresholds_is_blessed_on_the_chosen_examples(
     assert summary.overall.examples == 25
     assert summary.by_length == ()
     assert summary.reasons == (
-        "the recipe sets no threshold, and there is no blessed model to compare with yet",
+        "the recipe sets no threshold, and there is no blessed model to compare with",
     )
 
 

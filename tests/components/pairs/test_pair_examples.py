@@ -8,6 +8,7 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 from tfx.orchestration import metadata, pipeline
 from tfx.orchestration.local import local_dag_runner
 
+from pairloom.components.pairs.check import check_pairs
 from pairloom.components.pairs.component import PairExamples
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.summary import read_summary
@@ -138,6 +139,17 @@ def test_a_field_alone_is_read_and_generated_rows_are_cached(run, states, tmp_pa
     assert states() == ["COMPLETE", "CACHED"]
     run(fields, "text", "[]", **{**data, "options": {"count": 60, "seed": 3}})
     assert states()[-1] == "COMPLETE"
+
+
+def test_rows_of_another_width_are_rejected_as_a_check_says(write, run, tmp_path):
+    path = write("a.tsv", "".join(f"{i} {i}\t{i % 2}\n" for i in range(100)) + "1 2 3\t0\n")
+    fields = {"x": {"kind": "numbers"}, "y": {"kind": "label"}}
+    run(json.dumps(fields), "y")
+    [kept] = (tmp_path / "root/PairExamples/rejected").glob("*/rejected-*.jsonl")
+    data = {"format": "tsv", "train": str(path), "split": {"eval": 0.1, "test": 0.1}}
+    [wrong] = check_pairs(data, fields, "y").rejections
+    assert wrong.line == 101
+    assert [json.loads(line) for line in kept.read_text().splitlines()] == [wrong._asdict()]
 
 
 def test_rows_that_are_left_out_are_counted_and_not_written(write, run, tmp_path):

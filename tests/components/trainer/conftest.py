@@ -91,3 +91,24 @@ def few_pairs(tmp_path):
         return PairFiles(str(tmp_path / "few-*"), str(tmp_path / "none-*")).pairs()[0]
 
     return make
+
+
+@pytest.fixture
+def stop_after():
+    """`stop_after(loop, steps)`: trains until Ctrl-C comes behind so many steps."""
+
+    def stop(loop, steps):
+        train_step = loop._train_step
+
+        def interrupted(inputs, target):
+            # As a signal does: Python notices it when the step, which is C++, returns.
+            result = train_step(inputs, target)
+            if int(loop.position["step"]) == steps:
+                raise KeyboardInterrupt
+            return result
+
+        loop._train_step = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            loop.run()
+
+    return stop

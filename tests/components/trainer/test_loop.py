@@ -107,28 +107,17 @@ def test_the_same_seed_gives_the_same_losses(pair_files, tmp_path):
     assert len(first.losses) >= 50
 
 
-def test_a_resumed_training_is_the_training_that_was_never_stopped(pair_files, tmp_path):
-    whole = make_loop(pair_files, tmp_path / "whole", epochs=1)
+@pytest.mark.parametrize("settings", [{}, {"scheduled_sampling": 0.5}], ids=["plain", "sampled"])
+def test_a_resumed_training_is_the_training_that_was_never_stopped(
+    pair_files, tmp_path, stop_after, settings
+):
+    whole = make_loop(pair_files, tmp_path / "whole", epochs=1, **settings)
     whole.run()
-
-    stopped = make_loop(pair_files, tmp_path / "stopped", epochs=1)
-    train_step = stopped._train_step
-
-    def interrupted(inputs, target):
-        # As a signal does: Python notices it when the step, which is C++, returns.
-        result = train_step(inputs, target)
-        if int(stopped.position["step"]) == 25:
-            raise KeyboardInterrupt
-        return result
-
-    stopped._train_step = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run()
-
-    resumed = make_loop(pair_files, tmp_path / "stopped", epochs=1)
+    stop_after(make_loop(pair_files, tmp_path / "stopped", epochs=1, **settings), 25)
+    resumed = make_loop(pair_files, tmp_path / "stopped", epochs=1, **settings)
     resumed.run()
-    np.testing.assert_allclose(resumed.losses, whole.losses[25:], rtol=1e-5)
-    np.testing.assert_allclose(weights_of(resumed), weights_of(whole), atol=1e-5)
+    assert resumed.losses == whole.losses[25:]
+    np.testing.assert_array_equal(weights_of(resumed), weights_of(whole))
 
 
 def test_a_stop_in_the_last_evaluation_neither_loses_it_nor_trains_more(pair_files, tmp_path):
@@ -271,9 +260,9 @@ def test_mixed_precision_learns(pair_files, tmp_path, model, precision):
 def test_xla_gives_the_same_losses_and_gradients(pair_files, tmp_path, model):
     loop = make_loop(pair_files, tmp_path / "xla", without_dropout(model), xla=True)
     for inputs, target in loop._batches(0).take(3):
-        share = tf.constant(0.01)
-        loss, units, gradients = loop._compiled_gradients(inputs, target, share)
-        expected = loop._gradients(inputs, target, share)
+        given = (inputs, target, tf.constant(0.01), loop._noise_seed())
+        loss, units, gradients = loop._compiled_gradients(*given)
+        expected = loop._gradients(*given)
         np.testing.assert_allclose(loss, expected[0], rtol=1e-5)
         assert units == expected[1]
         for gradient, wanted in zip(gradients, expected[2]):

@@ -60,8 +60,8 @@ class Road:
             for name, (kind, values) in fields.items()
         }
         self.inputs = {name: graphs[name] for name in inputs}
-        self.output = find_kind(self.kinds[output]).part("output").Output(
-            graphs[output], search or {}
+        self.output = (
+            find_kind(self.kinds[output]).part("output").Output(graphs[output], search or {})
         )
         spec = self._write(folder / "data-0.gz", graphs, fields)
         files = [str(folder / "data-*")]
@@ -86,10 +86,14 @@ class Road:
         return {name: _feature(value) for name, value in made.items()}
 
     def train(self, model, folder, metric="loss", **settings):
+        loop = self.loop(model, folder, metric, **settings)
+        return loop, loop.run()
+
+    def loop(self, model, folder, metric="loss", **settings):
         built = build_model(model, self.inputs, self.output.graph)
         stopping = EarlyStopping(metric=metric, patience=0)
         watch = None if metric == "loss" else Watch(metric, built, self.output, self.pairs)
-        loop = TrainingLoop(
+        return TrainingLoop(
             built,
             self.output,
             dataclasses.replace(SETTINGS, early_stopping=stopping, **settings),
@@ -98,7 +102,6 @@ class Road:
             str(folder),
             watch=watch,
         )
-        return loop, loop.run()
 
     def served(self, model):
         return ServedModel(model, self.inputs, self.output, self.kinds)
@@ -177,8 +180,52 @@ def test_a_field_may_be_both_sides(tmp_path):
     loop, result = road.train(model, tmp_path / "checkpoints", epochs=30)
     assert result.best < 0.02
     assert [list(sample) for sample in sample_pairs(road.pairs)] == [["x"]] * 3
+    assert road.served(loop.model).description.inputs[0].shape == (4,)
+    assert road.served(loop.model).description.output.shape == (4,)
     answer = road.signatures(loop.model)["serving_default"](x=tf.constant(codes[:5]))["x"]
     np.testing.assert_allclose(answer, codes[:5], atol=0.5)
+
+
+def test_a_resumed_training_sees_the_noise_of_one_that_was_never_stopped(tmp_path, stop_after):
+    x = np.random.default_rng(0).normal(0, 1, (200, 3)).astype("float32")
+    model = {"encoders": {"x": {"type": "features", "units": 6}}, "decoder": {"type": "vector"}}
+    more = {"epochs": 4, "batch_tokens": 16}
+
+    def loop(place):
+        road = Road(tmp_path, {"x": ("numbers", x)}, ["x"], "x", noise=0.5, masking=0.2)
+        return road.loop(model, tmp_path / place, **more)
+
+    whole = loop("whole")
+    whole.run()
+    stop_after(loop("stopped"), 20)
+    resumed = loop("stopped")
+    resumed.run()
+    assert resumed.losses == whole.losses[20:]
+    for ours, theirs in zip(resumed.model.get_weights(), whole.model.get_weights()):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_two_fields_of_one_batch_have_noise_of_their_own_and_every_step_another(tmp_path):
+    x = np.zeros((40, 3), "float32")
+    x[0] = 1.0
+    fields = {"a": ("numbers", x), "b": ("numbers", x), "y": ("numbers", x)}
+    road = Road(tmp_path, fields, ["a", "b"], "y", noise=1.0)
+    features = {"type": "features", "units": 4}
+    model = {
+        "encoders": {"a": features, "b": features},
+        "decoder": {"type": "vector"},
+        "join": {"type": "concat"},
+    }
+    loop = road.loop(model, tmp_path / "checkpoints", epochs=1, batch_tokens=64)
+    given = {"a": tf.constant(x), "b": tf.constant(x)}
+    seen = []
+    for _ in range(2):
+        read = loop._read(given, loop._noise_seed())
+        seen += [read["a"].numpy(), read["b"].numpy()]
+        loop.position.advance()
+    for number, one in enumerate(seen):
+        for other in seen[:number]:
+            assert np.abs(one - other).max() > 0.1
 
 
 def test_documents_are_classified_by_their_sentences(tmp_path):

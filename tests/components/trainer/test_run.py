@@ -2,17 +2,31 @@ import dataclasses
 
 import pytest
 
-from pairloom.components.trainer.run import drop_other_checkpoints, sample_pairs
+from pairloom.components.trainer.run import (
+    drop_other_checkpoints,
+    member_settings,
+    sample_pairs,
+)
+from pairloom.components.trainer.settings import TrainingSettings
 
 
 def test_a_finished_training_drops_the_weights_of_others_and_keeps_their_logs(tmp_path):
-    for name in ("old", "new"):
+    for name in ("old", "new", "new-2"):
         for part in ("last", "best", "tensorboard"):
             (tmp_path / name / part).mkdir(parents=True)
             (tmp_path / name / part / "file").touch()
-    drop_other_checkpoints(str(tmp_path / "new"))
+    drop_other_checkpoints([str(tmp_path / "new"), str(tmp_path / "new-2")])
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*"))
-    assert left == ["new/best", "new/last", "new/tensorboard", "old/tensorboard"]
+    kept = [f"{name}/{part}" for name in ("new", "new-2") for part in ("best", "last")]
+    logs = [f"{name}/tensorboard" for name in ("new", "new-2", "old")]
+    assert left == sorted(kept + logs)
+
+
+def test_members_of_an_ensemble_differ_in_their_seed_and_share_the_minutes():
+    settings = TrainingSettings(seed=5, minutes=12)
+    members = [member_settings(settings, number, 3) for number in range(3)]
+    assert [member.seed for member in members] == [5, 6, 7]
+    assert sum(member.minutes for member in members) == 12
 
 
 def test_samples_are_a_short_a_middling_and_a_long_pair(pair_files):

@@ -3,8 +3,16 @@ from collections import Counter
 
 import pytest
 
-from pairloom.kinds.label import learning
+from pairloom.kinds.label.graph import Graph
 from pairloom.kinds.label.learning import count, learn
+from pairloom.serving.description import (
+    DESCRIPTION_FILE,
+    Description,
+    Field,
+    read_description,
+)
+
+MOST, LARGEST = 10_000, 500_000
 
 
 def test_stored_labels_are_counted():
@@ -31,8 +39,29 @@ def test_fewer_than_two_labels_are_an_error(counts):
         learn(counts, {})
 
 
-def test_so_many_labels_that_they_are_texts_are_an_error(monkeypatch):
-    monkeypatch.setattr(learning, "MOST", 3)
-    learn(dict.fromkeys("abc", 1), {})
-    with pytest.raises(ValueError, match="at most 3. Received: 4 different ones; .*texts?"):
-        learn(dict.fromkeys("abcd", 1), {})
+def names(count, size):
+    """So many names of so many bytes, each four more in JSON: two quotes, a comma and a space."""
+    return {f"{number:0{size}}": 1 for number in range(count)}
+
+
+def test_more_labels_than_an_answer_should_carry_are_an_error():
+    learn(names(MOST, 10), {})
+    with pytest.raises(ValueError, match="at most 10,000, .*Received: 10,001 .*`kind: text`"):
+        learn(names(MOST + 1, 10), {})
+
+
+def test_longer_names_than_a_description_can_list_are_an_error():
+    learn(names(LARGEST // 200, 196), {})
+    with pytest.raises(ValueError, match="at most 500,000 bytes, .*Received: 500,200 .*Shorten"):
+        learn(names(LARGEST // 200 + 1, 196), {})
+
+
+def test_a_server_reads_the_description_of_all_that_can_be_learned(tmp_path):
+    learned, _ = learn(names(MOST, LARGEST // MOST - 4), {})
+    assert len(learned) == LARGEST
+    details = Graph("mood", {"kind": "label"}, learned).description()
+    described = Description((Field("text", "text"),), Field("mood", "label", details=details))
+    file = tmp_path / DESCRIPTION_FILE
+    file.parent.mkdir()
+    file.write_text(described.to_json(), encoding="utf-8")
+    assert read_description(tmp_path) == described

@@ -56,34 +56,45 @@ def test_what_is_served_has_the_learned_width_and_the_field_s_name():
     assert graph.present(tf.constant(VALUES)) is None
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_nothing_is_spoiled_unless_the_recipe_says_so(training):
-    np.testing.assert_array_equal(make().corrupted(tf.constant(VALUES), training), VALUES)
+# Of a training; an evaluation has none.
+SEED = tf.constant([1, 2])
+SEEDS = pytest.mark.parametrize("seed", [SEED, None], ids=["training", "evaluation"])
 
 
-def spoiled(training, **options):
-    rows = 4000 if training else 400
+@SEEDS
+def test_nothing_is_spoiled_unless_the_recipe_says_so(seed):
+    np.testing.assert_array_equal(make().corrupted(tf.constant(VALUES), seed), VALUES)
+
+
+def spoiled(seed, **options):
+    rows = 400 if seed is None else 4000
     values = np.random.default_rng(0).normal(5, 1, (rows, 3)).astype("float32")
-    return values, make(**options).corrupted(tf.constant(values), training).numpy()
+    return values, make(**options).corrupted(tf.constant(values), seed).numpy()
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_noise_has_the_deviation_asked_for(training):
-    values, found = spoiled(training, noise=0.5)
+@SEEDS
+def test_noise_has_the_deviation_asked_for(seed):
+    values, found = spoiled(seed, noise=0.5)
     difference = found - values
     assert abs(difference.std() - 0.5) < 0.05 and abs(difference.mean()) < 0.05
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_masking_takes_the_share_asked_for(training):
-    values, found = spoiled(training, masking=0.3)
+@SEEDS
+def test_masking_takes_the_share_asked_for(seed):
+    values, found = spoiled(seed, masking=0.3)
     assert abs((found == 0).mean() - 0.3) < 0.05
     np.testing.assert_array_equal(found[found != 0], values[found != 0])
 
 
-def test_an_evaluation_spoils_a_row_alike_in_every_batch_and_training_anew():
+def test_a_seed_decides_all_that_is_drawn():
+    graph, values = make(noise=1.0, masking=0.2), tf.constant(VALUES)
+    found = graph.corrupted(values, SEED)
+    np.testing.assert_array_equal(graph.corrupted(values, SEED), found)
+    assert np.abs(graph.corrupted(values, SEED + 1) - found).max() > 0
+
+
+def test_an_evaluation_spoils_a_row_alike_in_every_batch():
     graph, values = make(noise=1.0, masking=0.2), tf.constant(VALUES)
     together = graph.corrupted(values)
     for row in range(3):
         np.testing.assert_allclose(graph.corrupted(values[row : row + 1])[0], together[row])
-    assert np.abs(graph.corrupted(values, True) - graph.corrupted(values, True)).max() > 0

@@ -6,6 +6,8 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from pairloom.kinds.text.learning import METHODS, SMALLEST, count, learn, learn_subwords
+from pairloom.kinds.text.letters import letters_of
+from pairloom.kinds.text.subwords import Subwords
 from pairloom.kinds.text.words import words_of
 
 COUNTS = {"hello": 40, "help": 20, "held": 10, "world": 30, "new": 20, "newer": 10, "york": 5}
@@ -67,6 +69,22 @@ def test_a_large_enough_text_fills_the_vocabulary():
     learned = learn_subwords(words, "bpe", 500)
     assert learned.got == 500
     assert not learned.short
+
+
+def test_letters_are_what_characters_are_made_of_and_are_put_together_again():
+    words = {"한국어": 2, "é": 1, "ab": 1}
+    model = learn_subwords(words, "letters", 400).model
+    assert model == learn_subwords(words, "letters", 400).model, "no folder's name is in it"
+    tokenizer = processor(model)
+    assert tokenizer.encode("한국어 é", out_type=str) == [*letters_of("한국어\u2581é")]
+    assert tokenizer.decode(tokenizer.encode("한국어 é")) == "한국어 é"
+    # A syllable that no word has is known by its letters.
+    assert tokenizer.encode("간", out_type=str) == [*letters_of("간")]
+    served = Subwords(model)
+    assert served.text(served.ids(["한국어 é", "간"])).numpy().tolist() == [
+        "한국어 é".encode(),
+        "간".encode(),
+    ]
 
 
 @pytest.mark.parametrize("method", ["characters", "words"])
@@ -168,7 +186,7 @@ def test_a_megabyte_without_a_space_is_learned_from(method):
 
 
 def test_normalization_is_nfkc():
-    for method in METHODS:
+    for method in METHODS.keys() - {"letters"}:
         model = learn_subwords(COUNTS, method, 300).model
         spec = sentencepiece_model_pb2.ModelProto.FromString(model).normalizer_spec
         assert spec.name == "nfkc"

@@ -130,6 +130,26 @@ def test_a_key_of_another_type_is_told_with_the_way_to_replace_the_section(load)
     assert "{type: tokens, ...}" in error.expected
 
 
+def test_a_key_of_another_type_is_told_beside_the_type_that_fits(load):
+    label = "fields={source: {}, target: {kind: label}}"
+    error = failure(load, "model: {decoder: {cell: gru}}", label)
+    assert (error.key, error.line) == ("model.decoder.cell", 5)
+    assert error.received == "`cell`, which belongs to the type recurrent"
+    assert "{type: classes, ...}" in error.expected
+
+
+@pytest.mark.parametrize("section", ["encoder", "decoder", "join"])
+def test_a_section_without_a_type_must_be_a_mapping(load, section):
+    error = failure(load, f"model: {{{section}: 3}}")
+    assert (error.key, error.expected) == (f"model.{section}", "a mapping of keys")
+
+
+def test_an_encoder_that_nothing_needs_has_no_wrong_keys_either(load):
+    alone = ["fields={text: {}}", "output=text", "inputs=[]", "model.decoder={context: state}"]
+    error = failure(load, "model: {encoder: {unitz: 8}}", *alone)
+    assert (error.key, error.nearest) == ("model.encoder.unitz", "units")
+
+
 def test_a_key_that_no_type_has_is_unknown(load):
     error = failure(load, "model: {encoder: {type: transformer, zzz: 2}}")
     assert (error.received, error.nearest) == ("the unknown key `zzz`", "")

@@ -34,6 +34,32 @@ def test_encoders_and_decoder_are_the_first_that_fit(load):
     assert (types(recipe), recipe.model.decoder.type) == ({"x": "features"}, "vector")
 
 
+def test_settings_without_a_type_are_those_of_the_first_that_fits(load):
+    recipe = load(
+        "",
+        "fields={source: {kind: texts}, target: {kind: label}}",
+        "model.encoder={pooling: last}",
+        "model.decoder={units: 100}",
+    )
+    assert types(recipe) == {"source": "hierarchical"}
+    assert recipe.model.encoders["source"].pooling == "last"
+    assert (recipe.model.decoder.type, recipe.model.decoder.units) == ("classes", 100)
+
+
+def test_one_section_without_a_type_suits_inputs_of_several_kinds(load):
+    recipe = load(
+        "",
+        "fields={a: {}, b: {kind: numbers}, target: {kind: label}}",
+        "model.join={}",
+        "model.encoder={units: 12}",
+        "model.encoders={b: {hidden: [8]}}",
+    )
+    assert types(recipe) == {"a": "tokens", "b": "features"}
+    assert recipe.model.encoders["a"].units == 12
+    assert recipe.model.encoders["b"].hidden == (8,)
+    assert recipe.model.join.type == "concat"
+
+
 def test_an_encoder_of_its_own_goes_before_that_of_all(load):
     recipe = load(
         "",

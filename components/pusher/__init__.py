@@ -1,0 +1,1 @@
+"""Pushes blessed models, whole, in order and once."""

@@ -1,0 +1,97 @@
+"""`pairloom node FILE NODE --run-id ID`: one node of one run, in a process of its own."""
+
+import argparse
+import contextlib
+import difflib
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from pairloom.pipeline.display import NodeDisplay
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.quiet import hush_environment
+from pairloom.pipeline.stopping import Interrupted, stoppable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("file", metavar="FILE", help="what `pairloom compile` wrote")
+    parser.add_argument("node", metavar="NODE", help="the node to run, such as Trainer")
+    parser.add_argument(
+        "--run-id",
+        required=True,
+        metavar="ID",
+        help="names the run: the same for all of its nodes, another for each run",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="show what TFX, Beam and TensorFlow log"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the node; the last line on stdout says in JSON what came of it.
+
+    Returns:
+        0 for a node that is done or found in the cache, 1 for one that failed.
+    """
+    hush_environment()
+    with stoppable(sys.stderr) as stop:
+        try:
+            told = _run(args)
+        except KeyboardInterrupt:
+            code = 128 + stop.get("signal", signal.SIGINT)
+            raise Interrupted("Stopped. The same command runs the node again.", code) from None
+    print(json.dumps(told, ensure_ascii=False), flush=True)
+    if told["state"] != "failed":
+        return 0
+    print(f"pairloom: {args.node} failed: {told['reason']}", file=sys.stderr)
+    return 1
+
+
+def _run(args: argparse.Namespace) -> dict[str, Any]:
+    """Runs the node, and tells what came of it."""
+    began = time.monotonic()
+    from pairloom.pipeline import compiled, runner
+
+    pipeline = compiled.read_compiled(Path(args.file))
+    if args.node not in pipeline.nodes:
+        near = difflib.get_close_matches(args.node, pipeline.nodes, n=1)
+        raise UserError(
+            f"Expected a node of {pipeline.name}: {', '.join(pipeline.nodes)}. "
+            f"Received: {args.node}." + (f" Did you mean {near[0]}?" if near else "")
+        )
+    _log_level(args.verbose)
+    told: dict[str, Any] = {"pipeline": pipeline.name, "run": args.run_id, "node": args.node}
+    ir = pipeline.for_run(args.run_id)
+    try:
+        with _shown(f"{pipeline.name}: {args.node}"):
+            told["state"] = runner.run_node(ir, args.node)
+        told["outputs"] = runner.outputs_of(ir, args.node)
+    except runner.NodeFailed as error:
+        told.update(state="failed", reason=error.reason)
+    return {**told, "seconds": round(time.monotonic() - began, 1)}
+
+
+@contextlib.contextmanager
+def _shown(title: str) -> Iterator[None]:
+    """Writes a training's progress to stderr, line by line: a scheduler keeps that as its log."""
+    from pairloom.components.trainer import progress
+
+    with NodeDisplay(Console(file=sys.stderr, width=110, force_terminal=False), title) as display:
+        progress.listener = display.train
+        try:
+            yield
+        finally:
+            progress.listener = None
+
+
+def _log_level(verbose: bool) -> None:
+    from absl import logging
+
+    logging.set_verbosity(logging.INFO if verbose else logging.WARNING)

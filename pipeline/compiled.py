@@ -1,0 +1,124 @@
+"""A compiled pipeline in a file: `pairloom compile` writes it, `pairloom node` runs one node of it.
+
+The file is JSON: TFX's intermediate form of the pipeline (its IR) and which pairloom made it. It
+holds all settings and places, so that what a run does cannot change between two of its nodes.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from google.protobuf import json_format
+from ml_metadata.proto import metadata_store_pb2  # noqa: F401
+from tfx.dsl.compiler import compiler, constants
+from tfx.orchestration.pipeline import Pipeline
+from tfx.orchestration.portable import runtime_parameter_utils
+from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F401
+
+from pairloom.pipeline.errors import UserError
+
+__all__ = ["CompiledPipeline", "compile_pipeline", "read_compiled", "write_compiled"]
+
+FORMAT = 1
+"""Raised when a file of before could no longer be run."""
+
+
+@dataclass(frozen=True)
+class CompiledPipeline:
+    """A pipeline that any process can run a node of.
+
+    Attributes:
+        ir: TFX's intermediate form; the run's id is not filled in.
+        made_by: The version of pairloom that compiled it.
+        digest: Another one when anything in the pipeline is.
+    """
+
+    ir: pipeline_pb2.Pipeline
+    made_by: str
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """The recipe's."""
+        return str(self.ir.pipeline_info.id)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The ids of the nodes, in an order that they can run in."""
+        return [node.pipeline_node.node_info.id for node in self.ir.nodes]
+
+    def upstream(self, node: str) -> list[str]:
+        """The nodes that must have ended before this one begins."""
+        [found] = [n.pipeline_node for n in self.ir.nodes if n.pipeline_node.node_info.id == node]
+        return list(found.upstream_nodes)
+
+    def for_run(self, run_id: str) -> pipeline_pb2.Pipeline:
+        """The IR of one run."""
+        ir = pipeline_pb2.Pipeline()
+        ir.CopyFrom(self.ir)
+        runtime_parameter_utils.substitute_runtime_parameter(
+            ir, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
+        )
+        return ir
+
+
+def compile_pipeline(pipeline: Pipeline) -> CompiledPipeline:
+    """Compiles a TFX pipeline."""
+    return _of(compiler.Compiler().compile(pipeline), metadata.version("pairloom"))
+
+
+def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
+    """Writes a file that appears at once: a scheduler may be reading the one before."""
+    held = {
+        "format": FORMAT,
+        "made_by": compiled.made_by,
+        "digest": compiled.digest,
+        "ir": json_format.MessageToDict(compiled.ir, preserving_proto_field_name=True),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f"{path.name}.half")
+    half.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+    os.replace(half, path)
+
+
+def read_compiled(path: Path) -> CompiledPipeline:
+    """Reads what `write_compiled` wrote.
+
+    Raises:
+        UserError: It is no such file, or of a newer pairloom.
+    """
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        number, made_by, told = held["format"], held["made_by"], held["ir"]
+    except FileNotFoundError:
+        raise UserError(
+            f"Expected a compiled pipeline. Received: {path}, which is not there. "
+            "`pairloom compile RECIPE -o FILE` writes one."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"Expected a file that `pairloom compile` wrote. Received: {path} "
+            f"({type(error).__name__}: {error})."
+        ) from None
+    if number != FORMAT:
+        raise UserError(
+            f"{path} was compiled by pairloom {made_by} (format {number}), and this is "
+            f"pairloom {metadata.version('pairloom')} (format {FORMAT}). Compile it again, or run "
+            "it with that version."
+        )
+    try:
+        ir = json_format.ParseDict(told, pipeline_pb2.Pipeline())
+    except json_format.ParseError as error:
+        raise UserError(
+            f"{path} was compiled by pairloom {made_by}, and this is pairloom "
+            f"{metadata.version('pairloom')}, which cannot read it: {error}. Compile it again."
+        ) from None
+    return _of(ir, made_by)
+
+
+def _of(ir: pipeline_pb2.Pipeline, made_by: str) -> CompiledPipeline:
+    digest = hashlib.sha256(ir.SerializeToString(deterministic=True)).hexdigest()
+    return CompiledPipeline(ir, made_by, digest[:16])

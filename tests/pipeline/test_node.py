@@ -1,0 +1,151 @@
+"""Nodes of a compiled pipeline, each run in a process of its own, as a scheduler runs them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tfx")
+
+from pairloom.pipeline.compiled import compile_pipeline, read_compiled, write_compiled
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.records import list_runs
+from pairloom.pipeline.run_folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = RunFolder.of(tmp_path / "runs", "tiny")
+    folder.make()
+    return folder
+
+
+@pytest.fixture
+def compiled(tmp_path, folder, monkeypatch):
+    """The file of the tiny pipeline."""
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    import tiny_nodes
+
+    recipe = tmp_path / "tiny.yaml"
+    (tmp_path / "pairs.tsv").write_text("a\tb\n")
+    recipe.write_text("name: tiny\ndata: {format: tsv, train: pairs.tsv}\n")
+    file = tmp_path / "tiny.pipeline.json"
+    write_compiled(compile_pipeline(tiny_nodes.build(load_recipe(str(recipe)), folder)), file)
+    return file
+
+
+@pytest.fixture
+def start(compiled):
+    def start(node, run_id="run-1"):
+        command = [sys.executable, "-m", "pairloom.pipeline.cli", "node", str(compiled), node]
+        return subprocess.Popen(
+            [*command, "--run-id", run_id],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        )
+
+    return start
+
+
+def ended(process: subprocess.Popen) -> tuple[int, dict, str]:
+    out, err = process.communicate(timeout=180)
+    return process.returncode, json.loads(out.splitlines()[-1]), err
+
+
+def outputs(folder: RunFolder) -> list[str]:
+    return sorted(path.name for path in folder.pipeline_root.glob("Second/doubled/*/*"))
+
+
+@pytest.mark.slow
+def test_nodes_of_one_run_find_each_other_and_those_of_the_next_the_cache(start, folder):
+    code, told, err = ended(start("First"))
+    assert (code, told["state"], told["node"], told["run"]) == (0, "done", "First", "run-1")
+    [made] = told["outputs"]["made"]
+    assert Path(made, "number").read_text() == "7"
+    assert "Traceback" not in err
+    assert ended(start("Second"))[1]["state"] == "done"
+    again = ended(start("Second"))[1]
+    assert again["state"] == "done", "a node that has ended is left as it is"
+    assert outputs(folder) == ["half", "number"]
+    for node in ("First", "Second"):
+        assert ended(start(node, "run-2"))[1]["state"] == "cached"
+
+
+@pytest.mark.slow
+def test_a_node_without_its_inputs_and_one_that_fails_say_why(start, folder):
+    code, told, err = ended(start("Second"))
+    assert (code, told["state"]) == (1, "failed")
+    assert told["reason"] == "First must end well before it in the run run-1"
+    assert told["reason"] in err
+    ended(start("First"))
+    (folder.path / "fail").touch()
+    code, told, err = ended(start("Second"))
+    assert (code, told["state"]) == (1, "failed")
+    assert told["reason"] == "the number is not to be doubled"
+    (folder.path / "fail").unlink()
+    assert ended(start("Second"))[1]["state"] == "done", "its own retry"
+    assert outputs(folder) == ["half", "number"]
+
+
+@pytest.mark.slow
+def test_a_killed_node_is_run_again_by_its_own_retry_and_by_nobody_elses(start, folder):
+    ended(start("First"))
+    (folder.path / "wait").touch()
+    killed, waiting = start("Second"), folder.path / "waiting"
+    while not waiting.exists():
+        assert killed.poll() is None
+        time.sleep(0.1)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    (folder.path / "wait").unlink()
+    for node in ("First", "Second"):
+        ended(start(node, "another-run"))
+    states = {record.run_id: record.state for record in list_runs(folder)}
+    assert outputs(folder).count("half") == 2, "what the killed one wrote is not another's to take"
+    assert states["run-1"] != "failed"
+    code, told, _ = ended(start("Second"))
+    assert (code, told["state"]) in ((0, "done"), (0, "cached"))
+    assert outputs(folder).count("number") == outputs(folder).count("half")
+
+
+def test_a_compiled_pipeline_is_read_as_it_was_written(compiled):
+    one = read_compiled(compiled)
+    assert (one.name, one.nodes) == ("tiny", ["First", "Second"])
+    assert one.upstream("Second") == ["First"]
+    ir = one.for_run("r")
+    assert ir.runtime_spec.pipeline_run_id.field_value.string_value == "r"
+    assert read_compiled(compiled).digest == one.digest
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "Expected a file that `pairloom compile` wrote"),
+        ('{"name": 1}', "Expected a file that `pairloom compile` wrote"),
+        ('{"format": 9, "made_by": "7.0", "ir": {}}', "compiled by pairloom 7.0"),
+        ('{"format": 1, "made_by": "7.0", "ir": {"new": 1}}', "cannot read it"),
+    ],
+)
+def test_what_is_no_compiled_pipeline_of_this_version_is_refused(tmp_path, text, words):
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=words):
+        read_compiled(file)
+    with pytest.raises(UserError, match="which is not there"):
+        read_compiled(tmp_path / "none.json")
+
+
+@pytest.mark.slow
+def test_a_node_that_is_none_is_told_with_the_nearest(start):
+    process = start("Secnd")
+    _, err = process.communicate(timeout=180)
+    assert process.returncode == 1
+    assert "First, Second. Received: Secnd. Did you mean Second?" in err
