@@ -61,9 +61,9 @@ def execute(
     look_at_data(recipe)
     folder = RunFolder.of(runs_dir, recipe.name)
     folder.make()
-    with folder.locked():
-        records.mend(folder)
-        run_id = records.new_run_id()
+    run_id = records.new_run_id()
+    with folder.locked(run_id) as before:
+        records.mend(folder, before)
         log = folder.logs / f"{run_id}.log"
         with quiet.output_to(log, verbose) as terminal, stoppable(terminal) as stop:
             try:
@@ -71,7 +71,7 @@ def execute(
             except UserError as error:
                 raise UserError(f"{error}\n  log: {shown_path(log)}") from error
             except KeyboardInterrupt:
-                records.mend(folder)
+                records.mend(folder, run_id)
                 raise Interrupted(
                     "Stopped. The same command goes on from there; finished nodes are kept.",
                     128 + stop.get("signal", signal.SIGINT),

@@ -95,10 +95,13 @@ def outputs_of_run(
     return {}
 
 
-def mend(folder: RunFolder) -> list[str]:
+def mend(folder: RunFolder, run_id: str) -> list[str]:
     """Clears away what a killed run, or a user's `rm`, left half done.
 
-    Call it only while the folder is locked: whatever is still marked as running is then dead.
+    Args:
+        folder: Locked by the caller.
+        run_id: The run that held the lock last, and is dead: what is still marked as running in it
+            is not. Of others nothing is known; their nodes may be at work anywhere.
 
     Returns:
         What was done, one sentence each.
@@ -107,7 +110,13 @@ def mend(folder: RunFolder) -> list[str]:
     if not folder.metadata.exists():
         return done
     with open_store(folder) as store:
-        dead = [e for e in store.get_executions() if e.last_known_state in _OPEN]
+        dead = [
+            execution
+            for context in _contexts(store, "pipeline_run")
+            if run_id and f".{context.name}".endswith(f".{run_id}")
+            for execution in store.get_executions_by_context(context.id)
+            if execution.last_known_state in _OPEN
+        ]
         for execution in dead:
             execution.last_known_state = mlmd.Execution.CANCELED
             _remove_outputs(folder.pipeline_root, execution.id)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from pairloom.pipeline.errors import UserError
 
@@ -73,8 +74,14 @@ class RunFolder:
             ) from None
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, run_id: str = "") -> Iterator[str]:
         """Keeps every other run out of this folder; freed by the system even after kill -9.
+
+        Args:
+            run_id: The run that holds it from now on.
+
+        Yields:
+            The id of the run that held it last, which is over, whatever the metadata say.
 
         Raises:
             UserError: another run holds it.
@@ -83,16 +90,24 @@ class RunFolder:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                file.seek(0)
-                holder = file.read().strip() or "unknown"
+                process, _ = _holder(file)
                 raise UserError(
-                    f"Another run is at work in {shown_path(self.path)} (process {holder}). "
+                    f"Another run is at work in {shown_path(self.path)} "
+                    f"(process {process or 'unknown'}). "
                     f"Wait for it, stop it, or use another --runs-dir."
                 ) from None
+            _, before = _holder(file)
             file.truncate(0)
-            file.write(str(os.getpid()))
+            file.write(f"{os.getpid()} {run_id}".strip())
             file.flush()
-            yield
+            yield before
+
+
+def _holder(file: TextIO) -> tuple[str, str]:
+    """The process and the run that a lock's file names."""
+    file.seek(0)
+    process, _, run_id = file.read().strip().partition(" ")
+    return process, run_id
 
 
 def is_locked(folder: RunFolder) -> bool:

@@ -114,19 +114,25 @@ def test_mending_closes_what_was_open_and_removes_what_it_wrote(folder, writer):
     for path in (half, system):
         path.mkdir(parents=True)
         (path / "half").touch()
-    assert records.mend(folder) == ["Closed 1 interrupted executions."]
+    others = writer.execution("nightly", "A", mlmd.Execution.RUNNING)
+    assert records.mend(folder, "") == []
+    assert records.mend(folder, run_id) == ["Closed 1 interrupted executions."]
     states = {e.id: e.last_known_state for e in writer.store.get_executions()}
-    assert states == {dead: mlmd.Execution.CANCELED, good: mlmd.Execution.COMPLETE}
+    assert states == {
+        dead: mlmd.Execution.CANCELED,
+        good: mlmd.Execution.COMPLETE,
+        others: mlmd.Execution.RUNNING,
+    }, "only the run that is known to be dead is closed"
     assert not half.exists()
     assert not system.exists()
     assert (folder.pipeline_root / "B" / "made" / str(good)).exists()
-    assert records.mend(folder) == [], "a mended folder needs no mending"
+    assert records.mend(folder, run_id) == [], "a mended folder needs no mending"
 
 
 def test_mending_forgets_artifacts_whose_files_are_gone(folder, writer):
     run_id = records.new_run_id()
     writer.execution(run_id, "A", mlmd.Execution.COMPLETE, gone=({}, False), there=({}, True))
-    records.mend(folder)
+    records.mend(folder, "")
     states = {a.uri.split("/")[-2]: a.state for a in writer.store.get_artifacts()}
     assert states == {"gone": mlmd.Artifact.DELETED, "there": mlmd.Artifact.LIVE}
 
@@ -139,9 +145,9 @@ def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
     writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(properties, True))
     version.mkdir(parents=True)
     (version / "saved_model.pb").touch()
-    assert records.mend(folder) == []
+    assert records.mend(folder, "") == []
     (version / "saved_model.pb").unlink()
-    done = records.mend(folder)
+    done = records.mend(folder, "")
     assert len(done) == 2
     assert not version.exists()
     assert writer.store.get_artifacts()[0].state == mlmd.Artifact.DELETED
@@ -152,7 +158,7 @@ def test_mending_removes_only_folders_that_are_versions(folder):
     for path in (half, *(folder.serving / name for name in others)):
         path.mkdir(parents=True)
         (path / "kept").touch()
-    assert records.mend(folder) == [f"Removed the half-copied {half}."]
+    assert records.mend(folder, "") == [f"Removed the half-copied {half}."]
     assert sorted(path.parent.name for path in folder.serving.glob("*/kept")) == sorted(others)
 
 

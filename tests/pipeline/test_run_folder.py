@@ -48,6 +48,14 @@ def test_two_runs_in_one_folder_are_told_apart_by_process(tmp_path):
         assert (folder.path / ".lock").read_text() == str(os.getpid())
 
 
+def test_whoever_locks_a_folder_is_told_which_run_did_last(tmp_path):
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    for run_id, last in (("one", ""), ("two", "one"), ("", "two"), ("three", "")):
+        with folder.locked(run_id) as before:
+            assert before == last
+
+
 def test_a_killed_holder_leaves_no_lock(tmp_path):
     folder = RunFolder.of(tmp_path, "words")
     folder.make()
