@@ -10,9 +10,12 @@ from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.folds import Fold
 from pairloom.kinds import Kind, kind_of
 
-__all__ = ["SPLITS", "PairSettings"]
+__all__ = ["SPLITS", "Column", "PairSettings"]
 
 SPLITS = ("train", "eval", "test")
+
+Column = int | str | tuple[int | str, ...]
+"""A column by its position or name, or several of them."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class PairSettings:
         kinds: Their kinds, in the same order.
         field_options: What the recipe says of each, the kind's defaults included.
         split_by: Index of the field whose equal values stay together.
-        columns: Position or name of each field's column, or None for the format's default.
+        columns: Position or name of each field's column, or of several whose values are a list;
+            None for the format's default.
         header: Whether the first line of each file names the columns.
         max_length: Characters a side.
         max_rejected: Share of rejected rows above which a run fails.
@@ -47,7 +51,7 @@ class PairSettings:
     kinds: tuple[Kind, ...]
     field_options: tuple[Mapping[str, Any], ...]
     split_by: int = 0
-    columns: tuple[int | str, ...] | None = None
+    columns: tuple[Column, ...] | None = None
     header: bool = False
     max_length: int = 2000
     max_rejected: float = 0.01
@@ -113,7 +117,7 @@ class PairSettings:
                 for kind, name in zip(kinds, names, strict=True)
             ),
             split_by=names.index(split_by),
-            columns=None if columns is None else tuple(columns[name] for name in names),
+            columns=None if columns is None else tuple(_column(columns[name]) for name in names),
             header=bool(data.get("header", False)),
             max_length=int(data.get("max_length", 2000)),
             max_rejected=float(data.get("max_rejected", 0.01)),
@@ -138,6 +142,10 @@ class PairSettings:
         columns of a wide table get room too.
         """
         return 12 * self.max_length * len(self.fields) + 65536
+
+
+def _column(given: Any) -> Column:
+    return tuple(given) if isinstance(given, list) else given
 
 
 def _joined(given: Any) -> int:

@@ -25,7 +25,8 @@ class FilesLook:
         inputs: The fields that are read.
         output: The field that is written.
         header: Whether the first line names the columns.
-        columns: Where the fields are, positions or names; None for the usual places.
+        columns: Where the fields are, positions or names, several for one field in a tuple; None
+            for the usual places.
         column_names: All columns or keys that there are to choose from.
         options: The format's own.
         why: How the format was found out, where its name does not tell.
@@ -38,7 +39,7 @@ class FilesLook:
     inputs: tuple[str, ...] = FIELDS[:1]
     output: str = FIELDS[1]
     header: bool = False
-    columns: tuple[int | str, ...] | None = None
+    columns: tuple[int | str | tuple[int | str, ...], ...] | None = None
     column_names: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""

@@ -83,22 +83,28 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
     if data.columns and data.format not in ("tsv", "csv", "jsonl"):
         yield Broken("data.columns", f"nothing: {data.format} has no columns", "columns")
         return
-    for name, column in data.columns.items():
+    taken = []
+    for name, stated in data.columns.items():
         key = f"data.columns.{name}"
         if name not in recipe.fields:
             near = nearest_name(name, recipe.fields)
             yield Broken(key, f"one of the fields {', '.join(recipe.fields)}", name, near)
-        if data.format == "jsonl":
-            if isinstance(column, int):
-                yield Broken(key, "a JSON key", str(column))
-        elif isinstance(column, str) and not data.header:
-            yield Broken(key, "a position from 0 (names need `header: true`)", column)
-        elif isinstance(column, int) and column < 0:
-            yield Broken(key, "a position from 0", str(column))
+        columns = stated if isinstance(stated, tuple) else (stated,)
+        if not columns:
+            yield Broken(key, "a column, or several", "none")
+        for column in columns:
+            if data.format == "jsonl":
+                if isinstance(column, int):
+                    yield Broken(key, "a JSON key", str(column))
+            elif isinstance(column, str) and not data.header:
+                yield Broken(key, "a position from 0 (names need `header: true`)", column)
+            elif isinstance(column, int) and column < 0:
+                yield Broken(key, "a position from 0", str(column))
+        taken += columns
     missing = [name for name in recipe.fields if name not in data.columns]
     if data.columns and missing:
         yield Broken("data.columns", "a column for each field", f"none for {', '.join(missing)}")
-    if len(set(data.columns.values())) < len(data.columns):
+    if len(set(taken)) < len(taken):
         yield Broken("data.columns", "a column of its own for each field", repr(data.columns))
 
 

@@ -53,7 +53,8 @@ class Data:
     test: Files | None = None
     split: SplitShares = SplitShares()
     split_by: str = ""
-    columns: dict[str, int | str] = setting({})
+    # A position, a name, or several of them, whose values are then a list.
+    columns: dict[str, int | str | tuple[int | str, ...]] = setting({})
     header: bool = False
     # One to so many rows in a row become one, so that lengths vary.
     joined: int = setting(1, at_least=1)

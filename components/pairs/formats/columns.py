@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pairloom.components.pairs.errors import DataError
-from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.settings import Column, PairSettings
 
 __all__ = ["SAMPLE", "Table"]
+
+Cell = TypeVar("Cell")
 
 SAMPLE = 100
 """Rows at the start of a file that say how many columns it has."""
@@ -18,12 +21,12 @@ class Table:
     """The columns of one file.
 
     Attributes:
-        positions: Of each field's column, in the order of the fields.
+        positions: Of each field's column, or columns, in the order of the fields.
         width: How many columns a row must have.
         fold: Position of the column that decides the split, if one does.
     """
 
-    positions: tuple[int, ...]
+    positions: tuple[int | tuple[int, ...], ...]
     width: int
     fold: int | None = None
 
@@ -42,15 +45,16 @@ class Table:
         where `columns` or `fold` picks some of a wide table, what most of the first rows have.
         """
         header = list(first_rows[0]) if settings.header and first_rows else None
-        columns: Sequence[int | str] = settings.columns or range(len(settings.fields))
+        columns: Sequence[Column] = settings.columns or range(len(settings.fields))
         if header and settings.columns is None and set(settings.fields) <= set(header):
             columns = settings.fields
-        positions = tuple(_position(file, column, header) for column in columns)
+        positions = tuple(_positions(file, column, header) for column in columns)
         fold = None
         # Files that are eval or test as a whole need no such column.
         if settings.fold is not None and split == "train":
             fold = _position(file, settings.fold.by, header, "data.fold.by")
-        needed = max(*positions, -1 if fold is None else fold) + 1
+        flat = [i for place in positions for i in (place if isinstance(place, tuple) else [place])]
+        needed = max(*flat, -1 if fold is None else fold) + 1
         if header is not None:
             width = len(header)
         elif settings.columns is None and fold is None:
@@ -65,9 +69,24 @@ class Table:
             )
         return cls(positions, width, fold)
 
+    def values(self, cells: Sequence[Cell]) -> tuple[Cell | list[Cell], ...]:
+        """What a row holds of each field; of several columns a list."""
+        return tuple(
+            [
+                [cells[i] for i in place] if isinstance(place, tuple) else cells[place]
+                for place in self.positions
+            ]
+        )
+
     def wrong_width(self, received: int) -> str:
         """The reason for the rejection of a row."""
         return f"expected {self.width} columns, received {received}"
+
+
+def _positions(file: str, column: Column, header: list[str] | None) -> int | tuple[int, ...]:
+    if isinstance(column, tuple):
+        return tuple(_position(file, one, header) for one in column)
+    return _position(file, column, header)
 
 
 def _position(

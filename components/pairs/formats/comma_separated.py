@@ -38,7 +38,7 @@ class CommaSeparated(SingleFile):
             if isinstance(cells, str):
                 yield Rejection(file, number, cells, shown(raw))
             else:
-                values = tuple([cells[i].encode(errors="surrogateescape") for i in table.positions])
+                values = table.values([cell.encode(errors="surrogateescape") for cell in cells])
                 if fold is None or table.fold is None:
                     yield Row(file, number, values)
                 else:

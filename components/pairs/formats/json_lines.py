@@ -46,7 +46,7 @@ class JsonLines(SingleFile):
                 continue
             try:
                 found = _object(line)
-                values = tuple([_value(found, key) for key in keys])
+                values = tuple([_values(found, key) for key in keys])
                 split = None if fold is None else fold.split_of(_value(found, fold.by))
                 alternatives = [values] if several is None else _alternatives(values, several, keys)
             except _BadLine as error:
@@ -73,6 +73,13 @@ def _object(line: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise _BadLine(f"expected a JSON object, received {type(found).__name__}")
     return found
+
+
+def _values(found: dict[str, Any], key: Any) -> Any:
+    """What a key holds; of several keys a list."""
+    if isinstance(key, tuple):
+        return [_value(found, one) for one in key]
+    return _value(found, key)
 
 
 def _value(found: dict[str, Any], key: Any) -> Any:

@@ -33,7 +33,7 @@ class TabSeparated(SingleFile):
             if len(cells) != table.width:
                 yield Rejection(file, number, table.wrong_width(len(cells)), shown(line))
                 continue
-            values = tuple([cells[i] for i in table.positions])
+            values = table.values(cells)
             if fold is None or table.fold is None:
                 yield Row(file, number, values)
             else:

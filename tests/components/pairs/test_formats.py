@@ -109,6 +109,26 @@ def test_columns_pick_from_a_wide_table(write, read):
     assert reasons(rejected) == [(3, "expected 3 columns, received 2")]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "numbers"),
+    [
+        ("tsv", "1\ta\t2\n3\tb\t4\n", [0, 2]),
+        ("csv", '"1",a,2\n3,b,4\n', [0, 2]),
+        ("jsonl", '{"x": 1, "y": {"z": 2}, "w": "a"}\n{"x": 3, "y": {"z": 4}, "w": "b"}\n', 0),
+    ],
+)
+def test_several_columns_of_one_field_are_a_list(write, read, name, text, numbers):
+    write("a", text)
+    good, rejected = read(
+        fields={"source": {"kind": "numbers"}, "target": {"kind": "text"}},
+        format=name,
+        train="a",
+        columns={"source": numbers or ["x", "y.z"], "target": 1 if numbers else "w"},
+    )
+    assert values(good) == [((1.0, 2.0), "a"), ((3.0, 4.0), "b")]
+    assert rejected == []
+
+
 @pytest.mark.parametrize(("name", "tab"), [("tsv", "\t"), ("csv", ",")])
 def test_columns_are_found_by_the_headers_names(write, read, name, tab):
     write("a", "id\tde\ten\n1\teins\tone\n".replace("\t", tab))

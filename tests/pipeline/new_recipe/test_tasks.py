@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from pairloom.components.pairs.check import check_pairs
-from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.new_recipe.looking import look_at
 from pairloom.pipeline.new_recipe.suggesting import suggest
 from pairloom.pipeline.new_recipe.writing import reasons, recipe_text
@@ -143,41 +142,28 @@ def test_long_documents_have_room(make, tmp_path):
     assert load_recipe(recipe).data.max_length > 300 * len("A sentence of words.")
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ("1.5,2,3,setosa", r"numbers of a row in one column.*sed -E 's/,\(\[\^,\]\*\)\$/\\t\\1/'"),
-        ("setosa,1.5,2,3", r"numbers of a row in one column.*sed -E 's/,/\\t/'"),
-    ],
-)
-def test_numbers_in_columns_beside_a_label_are_told_how_to_become_one_column(tmp_path, row, words):
-    file = tmp_path / "iris.csv"
-    file.write_text(f"{row}\n" * 30)
-    with pytest.raises(UserError, match=words):
-        look_at([str(file)])
-
-
 @pytest.mark.parametrize("between", [",", "\t"])
-@pytest.mark.parametrize("first", [True, False])
-def test_the_command_that_is_told_makes_a_file_that_will_do(tmp_path, between, first):
-    import re
-    import subprocess
-
-    numbers, labels = ["1.5", "2", "3"], ["setosa", "virginica"]
-    rows = [[labels[i % 2], *numbers] if first else [*numbers, labels[i % 2]] for i in range(40)]
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("header", [True, False])
+def test_columns_of_numbers_beside_a_label_are_one_field(tmp_path, between, place, header):
+    labels = ["setosa", "virginica"]
+    rows = [[str(i), "2.5", "3"] for i in range(40)]
+    for number, row in enumerate(rows):
+        row.insert(place, labels[number % 2])
+    names = [["a", "b", "c", "d"]] if header else []
     file = tmp_path / ("iris.csv" if between == "," else "iris.tsv")
-    file.write_text("".join(between.join(row) + "\n" for row in [["a", "b", "c", "d"], *rows]))
-    with pytest.raises(UserError) as caught:
-        look_at([str(file)])
-    command = re.search(r"as in: (sed .*)$", str(caught.value))[1]
-    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
-    kinds = suggest(look_at([str(tmp_path / "pairs.tsv")])).judged
-    assert [kinds[name].kind.name for name in ("source", "target")] == ["numbers", "label"]
-
-
-def test_lists_of_unequal_length_fit_nothing_and_are_told_why(tmp_path):
-    file = tmp_path / "v.jsonl"
-    rows = (f'{{"x": [1, 2{", 3" * (i % 2)}], "y": "{i % 2}"}}' for i in range(40))
-    file.write_text("\n".join(rows))
-    with pytest.raises(UserError, match="two keys that hold text"):
-        look_at([str(file)])
+    file.write_text("".join(between.join(row) + "\n" for row in names + rows))
+    look = look_at([str(file)])
+    assert look.pairs == 40
+    kinds = suggest(look).judged
+    assert [kinds[name].kind.name for name in ("values", "label")] == ["numbers", "label"]
+    recipe_file = tmp_path / "r.yaml"
+    recipe_file.write_text(recipe_text(look, suggest(look), "r", recipe_file))
+    recipe = load_recipe(recipe_file)
+    wanted = [i for i in range(4) if i != place]
+    told = recipe.data.columns["values"]
+    assert told == (tuple("abcd"[i] for i in wanted) if header else tuple(wanted))
+    counted = check_pairs(
+        plain(recipe.data), plain(recipe.fields), recipe.output, inputs=recipe.inputs
+    )
+    assert (counted.good, counted.rejected) == (40, 0)
