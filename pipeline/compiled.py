@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from google.protobuf import json_format
 from ml_metadata.proto import metadata_store_pb2  # noqa: F401
@@ -76,7 +77,7 @@ def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
         "format": FORMAT,
         "made_by": compiled.made_by,
         "digest": compiled.digest,
-        "ir": json_format.MessageToDict(compiled.ir, preserving_proto_field_name=True),
+        "ir": _plain(compiled.ir),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.half")
@@ -120,5 +121,11 @@ def read_compiled(path: Path) -> CompiledPipeline:
 
 
 def _of(ir: pipeline_pb2.Pipeline, made_by: str) -> CompiledPipeline:
-    digest = hashlib.sha256(ir.SerializeToString(deterministic=True)).hexdigest()
-    return CompiledPipeline(ir, made_by, digest[:16])
+    # Of the plain form: messages inside others are bytes, in which maps have any order.
+    text = json.dumps(_plain(ir), sort_keys=True)
+    return CompiledPipeline(ir, made_by, hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:
+    told: dict[str, Any] = json_format.MessageToDict(ir, preserving_proto_field_name=True)
+    return told

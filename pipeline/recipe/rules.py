@@ -83,7 +83,7 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
     if data.columns and data.format not in ("tsv", "csv", "jsonl"):
         yield Broken("data.columns", f"nothing: {data.format} has no columns", "columns")
         return
-    taken = []
+    taken: list[int | str] = []
     for name, stated in data.columns.items():
         key = f"data.columns.{name}"
         if name not in recipe.fields:
