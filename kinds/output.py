@@ -103,7 +103,10 @@ class FieldOutput(abc.ABC):
     def score(
         self, model: AnyModel, encoded: Encoded, values: tf.Tensor
     ) -> tuple[Tensors, tf.Tensor | None]:
-        """How likely given values are, with `target_tokens`, and the weights."""
+        """How likely given values are, with `target_tokens`, and the weights.
+
+        The model may be an ensemble: `model.each(encoded.memory)` gives every decoder.
+        """
         raise NotImplementedError
 
     def judged(self, model: AnyModel, encoded: Encoded, values: tf.Tensor) -> Tensors:

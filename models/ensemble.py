@@ -89,7 +89,13 @@ class EnsembleDecoder:
         self.fed = members[0].fed
 
     def __call__(self, memory: Memory, training: bool = False) -> Any:
-        """What decoders that are not fed give: vectors, or logits and weights."""
+        """What decoders that are not fed give: vectors, or logits and weights.
+
+        Raises:
+            TypeError: they are fed, and have `step` and `Ensemble.each`.
+        """
+        if self.fed:
+            raise TypeError("Decoders that are fed are asked one by one: see `Ensemble.each`.")
         found = [one(part, training=training) for one, part in zip(self.members, memory.keys)]
         if not isinstance(found[0], tuple):
             return mean(found)

@@ -1,6 +1,6 @@
 """Which model a new one is compared with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Optional
 
 import ml_metadata as mlmd
@@ -45,11 +45,14 @@ class LatestOtherBlessedModel(resolver.ResolverStrategy):
         judged = input_dict.get("candidate", [])
         models = {model.id: model for model in input_dict.get("model", [])}
         empty: dict[str, list[types.Artifact]] = {key: [] for key in input_dict}
+        now = _described(judged[0]) if judged else None
         passed_over = ""
         for blessing, number in _blessed(input_dict.get("model_blessing", [])):
             if number not in models or number in {model.id for model in judged}:
                 continue
-            why = self._misfit(models[number], judged[0])
+            if now is None:
+                raise ValueError(f"The model to be judged has no description: {judged}.")
+            why = self._misfit(_described(models[number]), now)
             if not why:
                 return {**empty, "model": [models[number]], "model_blessing": [blessing]}
             if not passed_over:
@@ -57,15 +60,17 @@ class LatestOtherBlessedModel(resolver.ResolverStrategy):
                 _tell(f"Not compared with the model blessed last: {why}.")
         return empty
 
-    def _misfit(self, blessed: types.Artifact, judged: types.Artifact) -> str:
-        """Why the one cannot be compared with the other; empty: it can."""
-        before, now = _described(blessed), _described(judged)
-        if before is None or now is None:
+    def _misfit(self, before: Description | None, now: Description) -> str:
+        """Why the one cannot be compared with the other; empty: it can.
+
+        What a model of an older pairloom does not say is taken to fit.
+        """
+        if before is None:
             return _UNREADABLE
-        if _fields(before) != _fields(now):
+        if not _same_fields(before, now):
             inputs = ", ".join(map(_words, before.inputs)) or "nothing"
             return f"it has other fields, {inputs} to {_words(before.output)}"
-        if self._needs and self._needs not in before.evaluates:
+        if self._needs and before.evaluates is not None and self._needs not in before.evaluates:
             return f"it gives no {self._needs}"
         return ""
 
@@ -84,18 +89,33 @@ def _blessed(blessings: list[types.Artifact]) -> Iterator[tuple[types.Artifact, 
 
 
 def _described(model: types.Artifact) -> Description | None:
-    """A model's description; None: pairloom did not make it, or it is unreadable."""
+    """A model's description; None: pairloom did not make it.
+
+    A disk or network that fails is no reason to bless a model without comparing it: then the node
+    fails, and is tried again.
+    """
     path = tf.io.gfile.join(path_utils.serving_model_dir(model.uri), DESCRIPTION_FILE)
     try:
         with tf.io.gfile.GFile(path, "rb") as file:
             return Description.from_json(file.read())
-    except (tf.errors.OpError, ValueError, RecursionError):
+    except (tf.errors.NotFoundError, ValueError, RecursionError):
         return None
 
 
-def _fields(description: Description) -> tuple[set[str], str]:
-    """All that decides which examples a model can read."""
-    return set(map(_words, description.inputs)), _words(description.output)
+def _same_fields(one: Description, other: Description) -> bool:
+    """Whether two models can read the same examples."""
+    pairs = [
+        *zip(_by_name(one.inputs), _by_name(other.inputs)),
+        (one.output, other.output),
+    ]
+    return len(one.inputs) == len(other.inputs) and all(
+        (a.name, a.kind) == (b.name, b.kind) and (None in (a.shape, b.shape) or a.shape == b.shape)
+        for a, b in pairs
+    )
+
+
+def _by_name(fields: Sequence[Field]) -> list[Field]:
+    return sorted(fields, key=lambda field: field.name)
 
 
 def _words(field: Field) -> str:

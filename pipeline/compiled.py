@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
+
+# The messages that stand inside the IR as `Any`: they can be read once their modules are imported.
 from ml_metadata.proto import metadata_store_pb2  # noqa: F401
 from tfx.dsl.compiler import compiler, constants
 from tfx.orchestration.pipeline import Pipeline
@@ -21,7 +23,7 @@ from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F
 
 from pairloom.pipeline.errors import UserError
 
-__all__ = ["CompiledPipeline", "compile_pipeline", "read_compiled", "write_compiled"]
+__all__ = ["CompiledPipeline", "compile_pipeline", "hold_to", "read_compiled", "write_compiled"]
 
 FORMAT = 1
 """Raised when a file of before could no longer be run."""
@@ -66,6 +68,29 @@ class CompiledPipeline:
         return ir
 
 
+def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
+    """Makes sure that all nodes of a run are of the same pipeline.
+
+    Raises:
+        UserError: An earlier node of this run was of another one.
+    """
+    root = Path(compiled.ir.runtime_spec.pipeline_root.field_value.string_value)
+    note = root / ".locks" / run_id.replace("/", "_") / ".pipeline"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(note, "x", encoding="ascii") as file:
+            file.write(compiled.digest)
+        return
+    except FileExistsError:
+        first = note.read_text("ascii")
+    # Empty: whoever writes it has not got that far, or was killed there.
+    if first and first != compiled.digest:
+        raise UserError(
+            f"Expected the pipeline that the run {run_id} began with ({first}). Received: another "
+            f"({compiled.digest}): it was compiled anew since. Begin a run with another id."
+        )
+
+
 def compile_pipeline(pipeline: Pipeline) -> CompiledPipeline:
     """Compiles a TFX pipeline."""
     return _of(compiler.Compiler().compile(pipeline), metadata.version("pairloom"))
@@ -80,7 +105,7 @@ def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
         "ir": _plain(compiled.ir),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f"{path.name}.half")
+    half = path.with_name(f".{path.name}.{os.getpid()}.half")
     half.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
     os.replace(half, path)
 
@@ -89,7 +114,7 @@ def read_compiled(path: Path) -> CompiledPipeline:
     """Reads what `write_compiled` wrote.
 
     Raises:
-        UserError: It is no such file, or of a newer pairloom.
+        UserError: It is no such file, or of a pairloom that wrote it otherwise.
     """
     try:
         held = json.loads(path.read_text("utf-8"))

@@ -62,8 +62,9 @@ def execute(
     folder = RunFolder.of(runs_dir, recipe.name)
     folder.make()
     run_id = records.new_run_id()
-    with folder.locked(run_id) as before:
+    with folder.locked() as before:
         records.mend(folder, before)
+        folder.note_run(run_id)
         log = folder.logs / f"{run_id}.log"
         with quiet.output_to(log, verbose) as terminal, stoppable(terminal) as stop:
             try:

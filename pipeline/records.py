@@ -1,7 +1,9 @@
 """What ML Metadata knows of a run folder, read and mended without importing TFX."""
 
 import contextlib
+import glob
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +15,10 @@ from ml_metadata import metadata_store
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.components.evaluator import read_evaluation
+from pairloom.components.holding import is_held
 from pairloom.components.pairs.settings import SPLITS
 from pairloom.components.report.placing import REPORT_FILE
-from pairloom.pipeline.run_folder import RunFolder, is_locked
+from pairloom.pipeline.run_folder import RunFolder
 from pairloom.serving.server.version_folders import versions_on_disk
 
 REPORT_NODE = "Report"
@@ -77,8 +80,7 @@ def list_runs(folder: RunFolder) -> list[RunRecord]:
         return []
     with open_store(folder) as store:
         contexts = _contexts(store, "pipeline_run")
-        alive = is_locked(folder)
-        records = [_record(store, context, folder.name, alive) for context in contexts]
+        records = [_record(store, context, folder) for context in contexts]
     return sorted((r for r in records if r is not None), key=lambda r: (r.started, r.run_id))
 
 
@@ -119,7 +121,7 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         ]
         for execution in dead:
             execution.last_known_state = mlmd.Execution.CANCELED
-            _remove_outputs(folder.pipeline_root, execution.id)
+            remove_outputs(folder.pipeline_root, execution.id)
         if dead:
             store.put_executions(dead)
             done.append(f"Closed {len(dead)} interrupted executions.")
@@ -144,8 +146,8 @@ def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
 
 
 def _remove_half_copies(serving: Path) -> Iterator[Path]:
-    # The Pusher copies saved_model.pb last: a version without it was never finished. A folder
-    # whose name is no version is not the Pusher's, and whoever made it may want it.
+    # No server can serve a version without it, and none comes without it: somebody deleted it. A
+    # folder whose name is no version is not the Pusher's, and whoever made it may want it.
     versions = versions_on_disk(serving) if serving.is_dir() else {}
     for version in versions.values():
         if not (version / "saved_model.pb").exists():
@@ -153,7 +155,8 @@ def _remove_half_copies(serving: Path) -> Iterator[Path]:
             yield version
 
 
-def _remove_outputs(root: Path, execution_id: int) -> None:
+def remove_outputs(root: Path, execution_id: int) -> None:
+    """Removes what an execution wrote under a pipeline's root."""
     for pattern in (f"*/*/{execution_id}", f"*/.system/*/{execution_id}"):
         for path in root.glob(pattern):
             shutil.rmtree(path, ignore_errors=True)
@@ -182,7 +185,7 @@ def _outputs(store: metadata_store.MetadataStore, execution_id: int) -> dict[str
 
 
 def _record(
-    store: metadata_store.MetadataStore, context: mlmd.Context, pipeline: str, alive: bool
+    store: metadata_store.MetadataStore, context: mlmd.Context, folder: RunFolder
 ) -> RunRecord | None:
     executions = sorted(store.get_executions_by_context(context.id), key=lambda e: e.id)
     if not executions:
@@ -199,19 +202,29 @@ def _record(
             known["settings"] = _settings(execution)
         if execution.last_known_state in _GOOD:
             known.update(_results(_outputs(store, execution.id)))
+    # Some versions of TFX put the pipeline's name and a dot before the id.
+    run_id = str(context.name).removeprefix(f"{folder.name}.")
     if mlmd.Execution.FAILED in states:
         state = "failed"
     elif states <= set(_GOOD) and "pushed" in known:
         state = "done"
-    elif alive and states & set(_OPEN):
+    elif states & set(_OPEN) and _at_work(folder, run_id):
         state = "running"
     else:
         state = "interrupted"
     first = min(e.create_time_since_epoch for e in executions)
     last = max(e.last_update_time_since_epoch for e in executions)
-    # Some versions of TFX put the pipeline's name and a dot before the id.
-    run_id = str(context.name).removeprefix(f"{pipeline}.")
     return RunRecord(run_id, _started(run_id, context), state, (last - first) / 1000, **known)
+
+
+def lock_of(root: str | Path, run_id: str, node: str) -> str:
+    """The file that whoever runs a node of a run holds."""
+    return os.path.join(root, ".locks", run_id.replace("/", "_"), node)
+
+
+def _at_work(folder: RunFolder, run_id: str) -> bool:
+    """Whether somebody runs a node of this run now."""
+    return any(map(is_held, glob.glob(lock_of(folder.pipeline_root, glob.escape(run_id), "*"))))
 
 
 def _started(run_id: str, context: mlmd.Context) -> datetime:

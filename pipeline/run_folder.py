@@ -74,14 +74,12 @@ class RunFolder:
             ) from None
 
     @contextmanager
-    def locked(self, run_id: str = "") -> Iterator[str]:
+    def locked(self) -> Iterator[str]:
         """Keeps every other run out of this folder; freed by the system even after kill -9.
 
-        Args:
-            run_id: The run that holds it from now on.
-
         Yields:
-            The id of the run that held it last, which is over, whatever the metadata say.
+            The id of the run that held it last, which is over, whatever the metadata say. It stays
+            the last one until `note_run` names another.
 
         Raises:
             UserError: another run holds it.
@@ -98,9 +96,13 @@ class RunFolder:
                 ) from None
             _, before = _holder(file)
             file.truncate(0)
-            file.write(f"{os.getpid()} {run_id}".strip())
+            file.write(f"{os.getpid()} {before}".strip())
             file.flush()
             yield before
+
+    def note_run(self, run_id: str) -> None:
+        """Says which run holds the lock, once nothing is left of the one before."""
+        (self.path / ".lock").write_text(f"{os.getpid()} {run_id}", encoding="ascii")
 
 
 def _holder(file: TextIO) -> tuple[str, str]:

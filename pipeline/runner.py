@@ -1,22 +1,23 @@
 """Runs nodes of a compiled TFX pipeline: one, or one after another, telling an observer of each."""
 
-import os
 import re
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from absl import logging
 from ml_metadata.proto import metadata_store_pb2 as mlmd
-from tfx.dsl.io import fileio
 from tfx.orchestration import metadata
 from tfx.orchestration.local import runner_utils
 from tfx.orchestration.portable import launcher
 from tfx.orchestration.portable.mlmd import context_lib, execution_lib
 from tfx.proto.orchestration import pipeline_pb2
 
+from pairloom.components.holding import Held, held
+from pairloom.pipeline import records
 from pairloom.pipeline.errors import UserError
 
 State = Literal["waiting", "running", "done", "cached", "failed"]
@@ -84,33 +85,43 @@ def run_node(ir: pipeline_pb2.Pipeline, name: str) -> State:
     Raises:
         NodeFailed: it failed, or its inputs are not there.
     """
-    node = _node_of(ir, name)
-    deployment = runner_utils.extract_local_deployment_config(ir)
-    connection = connection_of(ir)
+    root = ir.runtime_spec.pipeline_root.field_value.string_value
+    run_id = ir.runtime_spec.pipeline_run_id.field_value.string_value
     try:
-        if earlier := _last_attempt(ir, name):
-            if earlier.last_known_state in _GOOD:
-                return _GOOD[earlier.last_known_state]
-            remove_outputs(ir.runtime_spec.pipeline_root.field_value.string_value, earlier.id)
-        if missing := [before for before in node.upstream_nodes if not _has_ended(ir, before)]:
-            run_id = ir.runtime_spec.pipeline_run_id.field_value.string_value
-            reason = f"{', '.join(missing)} must end well before it in the run {run_id}"
-            raise NodeFailed(name, reason, expected=True)
-        info = launcher.Launcher(
-            pipeline_node=node,
-            mlmd_connection=metadata.Metadata(connection),
-            pipeline_info=ir.pipeline_info,
-            pipeline_runtime_spec=ir.runtime_spec,
-            executor_spec=runner_utils.extract_executor_spec(deployment, name),
-            custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
-        ).launch()
-        return _state_of(connection, info.execution_id if info else None, name)
+        with held(records.lock_of(root, run_id, name)):
+            return _launched(ir, name, root, run_id)
+    except Held as error:
+        reason = f"it is at work in the run {run_id} already: {error}"
+        raise NodeFailed(name, reason, expected=True) from None
     except NodeFailed:
         raise
     except Exception as error:
         logging.error("%s failed:\n%s", name, traceback.format_exc())
         reason, expected = innermost_reason(error)
         raise NodeFailed(name, reason, expected) from error
+
+
+def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> State:
+    node = _node_of(ir, name)
+    deployment = runner_utils.extract_local_deployment_config(ir)
+    connection = connection_of(ir)
+    if earlier := _last_attempt(ir, name):
+        if earlier.last_known_state in _GOOD:
+            return _GOOD[earlier.last_known_state]
+        # It is dead, for it does not hold the node's lock.
+        records.remove_outputs(Path(root), earlier.id)
+    if missing := [before for before in node.upstream_nodes if not _has_ended(ir, before)]:
+        reason = f"{', '.join(missing)} must end well before it in the run {run_id}"
+        raise NodeFailed(name, reason, expected=True)
+    info = launcher.Launcher(
+        pipeline_node=node,
+        mlmd_connection=metadata.Metadata(connection),
+        pipeline_info=ir.pipeline_info,
+        pipeline_runtime_spec=ir.runtime_spec,
+        executor_spec=runner_utils.extract_executor_spec(deployment, name),
+        custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
+    ).launch()
+    return _state_of(connection, info.execution_id if info else None, name)
 
 
 def connection_of(ir: pipeline_pb2.Pipeline) -> mlmd.ConnectionConfig:
@@ -146,13 +157,6 @@ def _last_attempt(ir: pipeline_pb2.Pipeline, name: str) -> mlmd.Execution | None
 def _has_ended(ir: pipeline_pb2.Pipeline, name: str) -> bool:
     attempt = _last_attempt(ir, name)
     return attempt is not None and attempt.last_known_state in _GOOD
-
-
-def remove_outputs(root: str, execution_id: int) -> None:
-    """Removes what an execution wrote under a pipeline's root."""
-    for pattern in (f"*/*/{execution_id}", f"*/.system/*/{execution_id}"):
-        for path in fileio.glob(os.path.join(root, pattern)):
-            fileio.rmtree(path)
 
 
 def _state_of(config: mlmd.ConnectionConfig, execution_id: int | None, node: str) -> State:

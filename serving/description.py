@@ -29,7 +29,8 @@ class Field:
         inner: The output with the weights inside each of its places, such as a sentence's words,
             `(batch, places, inner)`; "" where there are none.
         details: What its kind adds, such as the labels that there are.
-        shape: Of one value in the signatures: `()` of a string, `(64,)` of 64 numbers.
+        shape: Of one value in the signatures: `()` of a string, `(64,)` of 64 numbers; None: an
+            older pairloom did not say.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Field:
     attention: str = ""
     inner: str = ""
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,14 +52,15 @@ class Description:
         task: The recipe's name.
         axes: Of each output that is not of a fixed size, what its axes behind the batch run along;
             outputs with the same axis are equally long along it, and `tokens` outputs tell how far.
-        evaluates: What its signature `evaluate` gives: `answers`, `likelihood`, `alignment`.
+        evaluates: What its signature `evaluate` gives: `answers`, `likelihood`, `alignment`; None:
+            an older pairloom did not say.
     """
 
     inputs: tuple[Field, ...]
     output: Field
     task: str = ""
     axes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    evaluates: tuple[str, ...] = ("answers",)
+    evaluates: tuple[str, ...] | None = None
 
     def to_json(self) -> str:
         """As it stands in the file.
@@ -86,8 +88,9 @@ class Description:
                 str(name): tuple(str(axis) for axis in along)
                 for name, along in document.get("axes", {}).items()
             }
-            evaluates = tuple(map(str, document.get("evaluates", cls.evaluates)))
-        except (AttributeError, KeyError, TypeError) as error:
+            told = document.get("evaluates")
+            evaluates = None if told is None else tuple(map(str, told))
+        except (AttributeError, KeyError, OverflowError, TypeError) as error:
             raise ValueError(
                 "Expected `inputs`, a list of fields, and `output`, a field, each with `name` and "
                 f"`kind`. Received: {text!r:.200} ({error!r})."
@@ -110,4 +113,6 @@ def _field(entry: Mapping[str, Any]) -> Field:
     texts = (field.name, field.kind, field.tokens, field.attention, field.inner)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("`name` and `kind` are texts")
+    if field.shape is None:
+        return field
     return dataclasses.replace(field, shape=tuple(map(int, field.shape)))

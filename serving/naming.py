@@ -22,7 +22,7 @@ def describe_model(
     output: FieldOutput,
     kinds: Mapping[str, str],
     task: str,
-    evaluates: Sequence[str] = Description.evaluates,
+    evaluates: Sequence[str] = ("answers",),
 ) -> Description:
     """Names every output of a model.
 

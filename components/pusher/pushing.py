@@ -7,17 +7,18 @@ the clock says; and a push that was killed and is tried again finds out whether 
 
 import errno
 import os
+import shutil
 import time
+from pathlib import Path
 
 import tensorflow as tf
 
-__all__ = ["NOTE", "push_model", "versions_in"]
+from pairloom.serving.server.version_folders import versions_on_disk
+
+__all__ = ["NOTE", "push_model"]
 
 NOTE = "assets.extra/pushed"
 """Beside the model's own files: of which push the version is."""
-
-MODEL = "saved_model.pb"
-"""What TF Serving and others take for the sign that a version is there."""
 
 _TRIES = 100
 
@@ -27,39 +28,21 @@ def push_model(model: str, base: str, token: str) -> int:
 
     Args:
         model: The SavedModel's folder.
-        base: The model's folder for servers, local or whatever TensorFlow can write.
+        base: The model's folder for servers.
         token: Names this push: another call with it pushes nothing, and finds what there is.
 
     Returns:
         The version.
     """
-    tf.io.gfile.makedirs(base)
-    for version in versions_in(base):
-        if _read(os.path.join(base, str(version), NOTE)) == token:
-            if tf.io.gfile.exists(os.path.join(base, str(version), MODEL)):
-                return version
-            # Of this very push, which was killed: no version until its last file is there.
-            tf.io.gfile.rmtree(os.path.join(base, str(version)))
-    place = _move_there if "://" not in base else _write_there
-    return place(model, base, token)
-
-
-def versions_in(base: str) -> list[int]:
-    """The numbers of the versions in a model's folder, highest first."""
-    names = (name.rstrip("/") for name in tf.io.gfile.listdir(base))
-    return sorted((int(n) for n in names if n.isascii() and n.isdigit()), reverse=True)
-
-
-def _next_version(base: str) -> int:
-    """The time in seconds, as TFX has it; but never below a version that is there."""
-    return max([int(time.time()), *(version + 1 for version in versions_in(base)[:1])])
-
-
-def _move_there(model: str, base: str, token: str) -> int:
-    """Copies into a folder that no server looks at, which then becomes the version."""
+    os.makedirs(base, exist_ok=True)
+    for version, folder in versions_on_disk(Path(base)).items():
+        note = folder / NOTE
+        if note.is_file() and note.read_text("utf-8") == token:
+            return version
+    # A folder that no server looks at, which then becomes the version.
     half = os.path.join(base, f".half-{token}")
-    if tf.io.gfile.exists(half):
-        tf.io.gfile.rmtree(half)
+    if os.path.exists(half):
+        shutil.rmtree(half)
     _copy(model, half, token)
     for _ in range(_TRIES):
         version = _next_version(base)
@@ -73,15 +56,14 @@ def _move_there(model: str, base: str, token: str) -> int:
     raise OSError(errno.EEXIST, "Others keep pushing to the same folder", base)
 
 
-def _write_there(model: str, base: str, token: str) -> int:
-    """Object stores cannot move a folder at once: there the model's own file comes last."""
-    version = _next_version(base)
-    _copy(model, os.path.join(base, str(version)), token)
-    return version
+def _next_version(base: str) -> int:
+    """The time in seconds, as TFX has it; but never below a version that is there."""
+    highest = max(versions_on_disk(Path(base)), default=0)
+    return max(int(time.time()), highest + 1)
 
 
 def _copy(model: str, folder: str, token: str) -> None:
-    """All of a model's files, the note first and `saved_model.pb` last."""
+    """All of a model's files, and a note of which push it is."""
     tf.io.gfile.makedirs(os.path.dirname(os.path.join(folder, NOTE)))
     with tf.io.gfile.GFile(os.path.join(folder, NOTE), "w") as file:
         file.write(token)
@@ -90,14 +72,6 @@ def _copy(model: str, folder: str, token: str) -> None:
         for parent, _, names in tf.io.gfile.walk(model)
         for name in names
     ]
-    for name in sorted(files, key=lambda name: (name == MODEL, name)):
+    for name in files:
         tf.io.gfile.makedirs(os.path.dirname(os.path.join(folder, name)))
         tf.io.gfile.copy(os.path.join(model, name), os.path.join(folder, name), overwrite=True)
-
-
-def _read(path: str) -> str:
-    try:
-        with tf.io.gfile.GFile(path) as file:
-            return str(file.read())
-    except tf.errors.NotFoundError:
-        return ""

@@ -17,7 +17,7 @@ def read_curves(checkpoints: str, model: str) -> dict[str, Curve]:
     Args:
         checkpoints: A run's folder of checkpoints, with a folder for each training.
         model: The SavedModel's folder. Its training is the one that logged last before it was
-            written: trainings in one folder never overlap.
+            written; of an ensemble, that of its last member.
     """
     written = _changed(tf.io.gfile.join(model, "saved_model.pb"))
     trainings: dict[str, list[str]] = {}

@@ -136,6 +136,8 @@ class TrainingLoop:
             self._checkpoints.restore_or_initialize()
             self._plan()
         try:
+            # A stop in the midst of an evaluation leaves it to be done.
+            self._evaluate_if_due()
             while not self.position["ended"] and self.position["epoch"] < self.settings.epochs:
                 self._run_epoch()
             if self.position["evaluated"] != self.position["step"]:
@@ -183,12 +185,16 @@ class TrainingLoop:
         self.averages.update(step)
         if step % _PLAN_EVERY_STEPS == 0:
             self._plan()
-        if settings.evaluate_every and step % settings.evaluate_every == 0:
-            self._evaluate()
+        self._evaluate_if_due()
         if settings.checkpoint_every and step % settings.checkpoint_every == 0:
             self._checkpoints.save(step)
         if settings.minutes and position["seconds"] >= 60 * settings.minutes:
             position["ended"] = 1
+
+    def _evaluate_if_due(self) -> None:
+        every, step = self.settings.evaluate_every, int(self.position["step"])
+        if every and step and step % every == 0 and self.position["evaluated"] != step:
+            self._evaluate()
 
     def _plan(self) -> None:
         """Ends the rate's decay where the minutes will end, so that a slow machine anneals too."""
@@ -288,9 +294,9 @@ class TrainingLoop:
                 watched, shown = self._watch()
                 self._evaluation[f"eval_{early.metric}"] = shown
             if watched < self.position["best"]:
+                self._best.save(int(self.position["step"]))
                 self.position["best"] = watched
                 self.position["patience"] = 0
-                self._best.save(int(self.position["step"]))
             else:
                 self.position["patience"] += 1
         self.position["evaluated"] = self.position["step"]

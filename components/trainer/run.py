@@ -1,10 +1,12 @@
 """What TFX's Trainer calls."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -13,8 +15,9 @@ import tensorflow as tf
 import tensorflow_transform as tft
 
 from pairloom.components.evaluator.buckets import bucket_labels
+from pairloom.components.holding import Held, held, is_held
 from pairloom.components.trainer.batches import Pairs
-from pairloom.components.trainer.devices import choose_strategy
+from pairloom.components.trainer.devices import choose_strategy, reserve_devices
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.components.trainer.watching import Watch
@@ -26,6 +29,7 @@ from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 from pairloom.models.ensemble import Ensemble
 from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 
+LOCK = ".lock"
 _SAMPLED_PAIRS = 500
 _TRAINED_BY = ("fields", "inputs", "output", "model", "training", "files")
 
@@ -40,7 +44,8 @@ def run_fn(fn_args: Any) -> None:
     """
     config = fn_args.custom_config
     settings = TrainingSettings.from_mapping(config["training"])
-    # First of all: seeding clears TensorFlow's caches, and with them a tokenizer made before.
+    reserve_devices(settings.devices)
+    # Before all else: seeding clears TensorFlow's caches, and with them a tokenizer made before.
     keras.utils.set_random_seed(settings.seed)
     graphs = read_fields(tf.io.gfile.join(fn_args.transform_output, "learned"))
     kinds = {name: kind_of(config["fields"][name]) for name in graphs}
@@ -57,16 +62,20 @@ def run_fn(fn_args: Any) -> None:
 
     folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
     keras.config.set_dtype_policy(settings.precision)
+    alone = contextlib.ExitStack()
     try:
         strategy = choose_strategy(settings.devices)
         with strategy.scope():
-            members = [
-                build_model(config["model"], inputs, target)
-                for _ in range(config["model"].get("ensemble", 1))
-            ]
+            members = []
+            for number in range(config["model"].get("ensemble", 1)):
+                if number:
+                    # What Keras draws first weights from; the first member's is set already.
+                    random.seed(settings.seed + number)
+                members.append(build_model(config["model"], inputs, target))
         folders = [folder, *(f"{folder}-{number}" for number in range(2, len(members) + 1))]
         metric = settings.early_stopping.metric
         for number, (member, place) in enumerate(zip(members, folders)):
+            alone.enter_context(_at_work(place))
             loop = TrainingLoop(
                 member,
                 output,
@@ -98,7 +107,25 @@ def run_fn(fn_args: Any) -> None:
         )
         export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
     finally:
+        alone.close()
         keras.config.set_dtype_policy("float32")
+
+
+@contextlib.contextmanager
+def _at_work(folder: str) -> Iterator[None]:
+    """Keeps every other training out of a folder of checkpoints."""
+    try:
+        with held(os.path.join(folder, LOCK)):
+            yield
+    except Held as error:
+        raise AtWorkError(
+            f"The same training is at work already, {error}, with its checkpoints in {folder}. "
+            "Wait for it, or stop it."
+        ) from None
+
+
+class AtWorkError(Exception):
+    """Two trainings cannot share their checkpoints."""
 
 
 def member_settings(settings: TrainingSettings, number: int, members: int) -> TrainingSettings:
@@ -173,10 +200,10 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
 
 
 def drop_other_checkpoints(folders: Sequence[str]) -> None:
-    """Deletes the weights of trainings beside `folders`, which have ended; their logs stay."""
+    """Deletes the weights of trainings beside `folders` that are not at work; their logs stay."""
     kept = {os.path.basename(folder) for folder in folders}
     for other in tf.io.gfile.glob(tf.io.gfile.join(os.path.dirname(folders[0]), "*")):
-        if os.path.basename(other) not in kept:
+        if os.path.basename(other) not in kept and not is_held(os.path.join(other, LOCK)):
             for name in ("last", "best"):
                 weights = tf.io.gfile.join(other, name)
                 if tf.io.gfile.exists(weights):
@@ -184,9 +211,14 @@ def drop_other_checkpoints(folders: Sequence[str]) -> None:
 
 
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
-    """Names the folder of checkpoints: only the same training may go on from them."""
+    """Names the folder of checkpoints: only the same training may go on from them.
+
+    How many members an ensemble has is of no account: each has a folder of its own.
+    """
+    settings = {name: config.get(name) for name in _TRAINED_BY}
+    settings["model"] = {**config["model"], "ensemble": 1}
     told: Sequence[Any] = [
-        {name: config.get(name) for name in _TRAINED_BY},
+        settings,
         sorted(fn_args.train_files),
         fn_args.transform_output,
     ]

@@ -61,7 +61,7 @@ class Numbers(Kind):
             raise FieldError("holds a number that is not finite")
         width = options.get("width") or 0
         if width and len(values) != width:
-            like = " as the first row of train does" if options.get("settled") else ""
+            like = " as the first good row of train does" if options.get("settled") else ""
             raise FieldError(f"must hold {width} numbers{like}, received {len(values)}")
         return values
 

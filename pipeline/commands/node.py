@@ -4,12 +4,14 @@ import argparse
 import contextlib
 import difflib
 import json
+import os
+import re
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-id",
         required=True,
+        type=_run_id,
         metavar="ID",
         help="names the run: the same for all of its nodes, another for each run",
     )
@@ -41,17 +44,38 @@ def run(args: argparse.Namespace) -> int:
         0 for a node that is done or found in the cache, 1 for one that failed.
     """
     hush_environment()
-    with stoppable(sys.stderr) as stop:
+    with stoppable(sys.stderr) as stop, _stdout_to_stderr() as stdout:
         try:
             told = _run(args)
         except KeyboardInterrupt:
             code = 128 + stop.get("signal", signal.SIGINT)
             raise Interrupted("Stopped. The same command runs the node again.", code) from None
-    print(json.dumps(told, ensure_ascii=False), flush=True)
+        print(json.dumps(told, ensure_ascii=False), file=stdout, flush=True)
     if told["state"] != "failed":
         return 0
     print(f"pairloom: {args.node} failed: {told['reason']}", file=sys.stderr)
     return 1
+
+
+def _run_id(text: str) -> str:
+    if not re.fullmatch(r"[\w.:+@-]+", text):
+        raise argparse.ArgumentTypeError(f"expected letters, digits and .:+@-_, received {text!r}")
+    return text
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[TextIO]:
+    """Keeps what libraries print, C++ included, out of the way of the one line on stdout."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(os.dup(kept), "w", encoding="utf-8") as stdout:
+            yield stdout
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _run(args: argparse.Namespace) -> dict[str, Any]:
@@ -59,23 +83,29 @@ def _run(args: argparse.Namespace) -> dict[str, Any]:
     began = time.monotonic()
     from pairloom.pipeline import compiled, runner
 
-    pipeline = compiled.read_compiled(Path(args.file))
-    if args.node not in pipeline.nodes:
-        near = difflib.get_close_matches(args.node, pipeline.nodes, n=1)
-        raise UserError(
-            f"Expected a node of {pipeline.name}: {', '.join(pipeline.nodes)}. "
-            f"Received: {args.node}." + (f" Did you mean {near[0]}?" if near else "")
-        )
     _log_level(args.verbose)
-    told: dict[str, Any] = {"pipeline": pipeline.name, "run": args.run_id, "node": args.node}
-    ir = pipeline.for_run(args.run_id)
+    told: dict[str, Any] = {"run": args.run_id, "node": args.node}
     try:
+        pipeline = compiled.read_compiled(Path(args.file))
+        told["pipeline"] = pipeline.name
+        _check_node(args.node, pipeline.nodes)
+        compiled.hold_to(pipeline, args.run_id)
+        ir = pipeline.for_run(args.run_id)
         with _shown(f"{pipeline.name}: {args.node}"):
             told["state"] = runner.run_node(ir, args.node)
         told["outputs"] = runner.outputs_of(ir, args.node)
-    except runner.NodeFailed as error:
-        told.update(state="failed", reason=error.reason)
+    except UserError as error:
+        told.update(state="failed", reason=getattr(error, "reason", str(error)))
     return {**told, "seconds": round(time.monotonic() - began, 1)}
+
+
+def _check_node(name: str, nodes: list[str]) -> None:
+    if name not in nodes:
+        near = difflib.get_close_matches(name, nodes, n=1)
+        raise UserError(
+            f"Expected one of {', '.join(nodes)}. Received: {name}."
+            + (f" Did you mean {near[0]}?" if near else "")
+        )
 
 
 @contextlib.contextmanager

@@ -211,9 +211,9 @@ def choose(
         by: The key that says which: `type`, `kind`.
         name: What it says, or would.
         known: The classes by what it may say.
-        values: As for `build`, and so are
-        document: and
-        key: this.
+        values: What the section says.
+        document: Where it says so, for errors.
+        key: The section's place in there.
     """
     classes = {other: cls for other, cls in known.items() if other != name}
     return build(known[name], values, document, key, _Others(by, name, classes))

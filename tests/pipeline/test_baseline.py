@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 pytest.importorskip("tfx")
@@ -10,8 +12,8 @@ from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 
 TEXT, LABEL = Field("source", "text"), Field("target", "label")
 PIXELS = Field("pixels", "numbers", shape=(64,))
-TRANSLATES = Description((TEXT,), Field("target", "text"))
-CLASSIFIES = Description((TEXT,), LABEL)
+TRANSLATES = Description((TEXT,), Field("target", "text"), evaluates=("answers",))
+CLASSIFIES = Description((TEXT,), LABEL, evaluates=("answers",))
 DENOISES = Description((PIXELS,), PIXELS)
 
 
@@ -114,7 +116,20 @@ def test_what_changes_no_example_is_compared_with(model):
 @pytest.mark.parametrize("written", ["", "{", '{"inputs": []}'])
 def test_a_model_that_tells_nothing_of_itself_is_passed_over(model, written):
     assert resolved([model(1, written)], [blessing(1)], model(9)) == []
-    assert resolved([model(1)], [blessing(1)], model(9, written)) == []
+    with pytest.raises(ValueError, match="to be judged has no description"):
+        resolved([model(1)], [blessing(1)], model(9, written))
+
+
+def test_a_disk_that_fails_is_no_reason_to_compare_with_nothing(model, monkeypatch):
+    import tensorflow as tf
+
+    def failing(*args):
+        raise tf.errors.UnavailableError(None, None, "the network is gone")
+
+    models = [model(1)], [blessing(1)], model(9)
+    monkeypatch.setattr(baseline.tf.io.gfile, "GFile", failing)
+    with pytest.raises(tf.errors.UnavailableError):
+        resolved(*models)
 
 
 def test_a_model_without_a_description_is_passed_over(model, tmp_path):
@@ -148,9 +163,13 @@ def test_a_model_that_lacks_what_is_compared_is_passed_over(model):
     assert found == {"": [3], "answers": [2], "likelihood": [3], "alignment": []}
 
 
-def test_a_model_exported_before_it_was_told_what_it_evaluates_has_answers(model):
-    document = CLASSIFIES.to_json().replace('"evaluates"', '"unknown"')
-    assert resolved([model(1, document)], [blessing(1)], model(9, CLASSIFIES), needs="answers")
+@pytest.mark.parametrize("needs", ["", "answers", "likelihood", "alignment"])
+def test_what_a_model_of_an_older_pairloom_does_not_say_is_taken_to_fit(model, needs):
+    document = json.loads(DENOISES.to_json())
+    for part in (document, document["inputs"][0], document["output"]):
+        part.pop("evaluates", None), part.pop("shape", None)
+    old = model(1, json.dumps(document))
+    assert resolved([old], [blessing(1)], model(9, DENOISES), needs=needs) == [1]
 
 
 @pytest.mark.parametrize(

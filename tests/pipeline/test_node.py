@@ -1,5 +1,6 @@
 """Nodes of a compiled pipeline, each run in a process of its own, as a scheduler runs them."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -12,7 +13,12 @@ import pytest
 
 pytest.importorskip("tfx")
 
-from pairloom.pipeline.compiled import compile_pipeline, read_compiled, write_compiled
+from pairloom.pipeline.compiled import (
+    compile_pipeline,
+    hold_to,
+    read_compiled,
+    write_compiled,
+)
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import load_recipe
 from pairloom.pipeline.records import list_runs
@@ -57,7 +63,8 @@ def start(compiled):
 
 def ended(process: subprocess.Popen) -> tuple[int, dict, str]:
     out, err = process.communicate(timeout=180)
-    return process.returncode, json.loads(out.splitlines()[-1]), err
+    [line] = out.splitlines()
+    return process.returncode, json.loads(line), err
 
 
 def outputs(folder: RunFolder) -> list[str]:
@@ -103,6 +110,10 @@ def test_a_killed_node_is_run_again_by_its_own_retry_and_by_nobody_elses(start, 
     while not waiting.exists():
         assert killed.poll() is None
         time.sleep(0.1)
+    code, told, _ = ended(start("Second"))
+    assert (code, told["state"]) == (1, "failed")
+    assert f"at work in the run run-1 already: process {killed.pid} on " in told["reason"]
+    assert [r.state for r in list_runs(folder)] == ["running"]
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     (folder.path / "wait").unlink()
@@ -125,6 +136,32 @@ def test_a_compiled_pipeline_is_read_as_it_was_written(compiled):
     assert read_compiled(compiled).digest == one.digest
 
 
+def test_a_run_keeps_to_the_pipeline_that_it_began_with(compiled):
+    one = read_compiled(compiled)
+    other = dataclasses.replace(one, digest="another")
+    for _ in range(2):
+        hold_to(one, "r")
+    with pytest.raises(UserError, match="began with .* compiled anew since"):
+        hold_to(other, "r")
+    hold_to(other, "r2")
+
+
+@pytest.mark.slow
+def test_terminate_ends_a_node_with_the_code_of_its_signal_and_it_can_be_run_again(start, folder):
+    ended(start("First"))
+    (folder.path / "wait").touch()
+    process, waiting = start("Second"), folder.path / "waiting"
+    while not waiting.exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (128 + signal.SIGTERM, "")
+    assert "Traceback" not in err
+    (folder.path / "wait").unlink()
+    assert ended(start("Second"))[1]["state"] == "done"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -145,7 +182,7 @@ def test_what_is_no_compiled_pipeline_of_this_version_is_refused(tmp_path, text,
 
 @pytest.mark.slow
 def test_a_node_that_is_none_is_told_with_the_nearest(start):
-    process = start("Secnd")
-    _, err = process.communicate(timeout=180)
-    assert process.returncode == 1
-    assert "First, Second. Received: Secnd. Did you mean Second?" in err
+    code, told, err = ended(start("Secnd"))
+    assert (code, told["state"]) == (1, "failed")
+    assert "First, Second. Received: Secnd. Did you mean Second?" in told["reason"]
+    assert told["reason"] in err

@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
+from pairloom.components.holding import held
 from pairloom.pipeline import records
 
 
@@ -82,9 +83,12 @@ def test_runs_come_oldest_first_with_their_state(folder, writer):
 
 
 def test_an_open_execution_is_running_only_while_somebody_holds_the_folder(folder, writer):
-    writer.execution(records.new_run_id(), "Trainer", mlmd.Execution.RUNNING)
+    run_id = records.new_run_id()
+    writer.execution(run_id, "Trainer", mlmd.Execution.RUNNING)
     assert records.list_runs(folder)[0].state == "interrupted"
-    with folder.locked():
+    with held(records.lock_of(folder.pipeline_root, "another", "Trainer")):
+        assert records.list_runs(folder)[0].state == "interrupted"
+    with held(records.lock_of(folder.pipeline_root, run_id, "Trainer")):
         assert records.list_runs(folder)[0].state == "running"
 
 

@@ -37,7 +37,7 @@ def rejected(items):
 def test_rows_of_another_width_than_the_first_are_rejected(write, section, chunk_bytes):
     write("a.tsv", "\n".join([*ROWS[:20], "1 2\ta", *ROWS[20:], "1 2 3 4\tb"]))
     found = rejected(read(section(train="a.tsv"), chunk_bytes=chunk_bytes))
-    wanted = "x must hold 3 numbers as the first row of train does"
+    wanted = "x must hold 3 numbers as the first good row of train does"
     assert found == [(21, f"{wanted}, received 2"), (62, f"{wanted}, received 4")]
 
 

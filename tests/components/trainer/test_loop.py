@@ -142,6 +142,31 @@ def test_a_stop_in_the_last_evaluation_neither_loses_it_nor_trains_more(pair_fil
     np.testing.assert_allclose(result.best, expected.best, rtol=1e-5)
 
 
+def test_a_stop_in_the_midst_of_an_evaluation_leaves_it_to_be_done(pair_files, tmp_path):
+    def evaluating(folder, stop_at=None):
+        loop = make_loop(pair_files, tmp_path / folder, epochs=1, evaluate_every=10)
+        evaluate, steps = loop._evaluate, []
+
+        def noted():
+            if loop.position["step"] == stop_at:
+                raise KeyboardInterrupt
+            steps.append(int(loop.position["step"]))
+            evaluate()
+
+        loop._evaluate = noted
+        return loop, steps
+
+    whole, every = evaluating("whole")
+    whole.run()
+    stopped, before = evaluating("stopped", stop_at=20)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    resumed, after = evaluating("stopped")
+    resumed.run()
+    assert before + after == every
+    assert 20 in after
+
+
 def test_the_last_steps_are_evaluated_too(pair_files, tmp_path):
     loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=1, evaluate_every=20)
     at = []

@@ -12,9 +12,7 @@ from pairloom.models import EncoderDecoder
 from pairloom.models.losses import doubly_stochastic
 
 SOURCE = np.array([[4, 5, 6, 7], [8, 9, 0, 0], [5, 0, 0, 0]], "int32")
-TARGET = np.array(
-    [[BOS, 261, 262, 263, EOS], [BOS, 270, EOS, 0, 0], [BOS, EOS, 0, 0, 0]], "int32"
-)
+TARGET = np.array([[BOS, 261, 262, 263, EOS], [BOS, 270, EOS, 0, 0], [BOS, EOS, 0, 0, 0]], "int32")
 
 
 @pytest.fixture(scope="module")

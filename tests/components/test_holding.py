@@ -1,0 +1,51 @@
+import multiprocessing
+import os
+
+import pytest
+
+from pairloom.components.holding import Held, held, is_held
+
+
+def _hold(path, ready, free):
+    with held(path):
+        ready.set()
+        free.wait(30)
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that holds a lock file."""
+    path = str(tmp_path / "folder" / "lock")
+    context = multiprocessing.get_context("fork")
+    ready, free = context.Event(), context.Event()
+    process = context.Process(target=_hold, args=(path, ready, free))
+    process.start()
+    assert ready.wait(30)
+    yield process, path
+    if process.is_alive():
+        # Only then: it waits for a sleeper to wake.
+        free.set()
+        process.join(30)
+
+
+def test_what_another_process_holds_cannot_be_held_and_says_who(other):
+    process, path = other
+    assert is_held(path)
+    with pytest.raises(Held, match=f"process {process.pid} on "), held(path):
+        pass
+
+
+def test_a_killed_holder_holds_nothing(other):
+    process, path = other
+    process.kill()
+    process.join(30)
+    assert not is_held(path)
+    with held(path):
+        assert is_held(path)
+    assert not is_held(path)
+
+
+def test_what_is_not_there_is_not_held_and_urls_are_never(tmp_path):
+    assert not is_held(str(tmp_path / "none"))
+    with held("gs://bucket/lock"):
+        assert not os.path.exists("gs:")
