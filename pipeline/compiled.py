@@ -7,6 +7,7 @@ holds all settings and places, so that what a run does cannot change between two
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -74,7 +75,9 @@ def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
     Raises:
         UserError: An earlier node of this run was of another one.
     """
-    root = Path(compiled.ir.runtime_spec.pipeline_root.field_value.string_value)
+    # Filled in by the run's IR; before that it is a parameter.
+    spec = compiled.for_run(run_id).runtime_spec
+    root = Path(spec.pipeline_root.field_value.string_value)
     note = root / ".locks" / run_id.replace("/", "_") / ".pipeline"
     note.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -93,7 +96,8 @@ def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
 
 def compile_pipeline(pipeline: Pipeline) -> CompiledPipeline:
     """Compiles a TFX pipeline."""
-    return _of(compiler.Compiler().compile(pipeline), metadata.version("pairloom"))
+    ir = compiler.Compiler().compile(pipeline)
+    return CompiledPipeline(ir, metadata.version("pairloom"), _digest(_plain(ir)))
 
 
 def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
@@ -101,7 +105,6 @@ def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
     held = {
         "format": FORMAT,
         "made_by": compiled.made_by,
-        "digest": compiled.digest,
         "ir": _plain(compiled.ir),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,15 +145,15 @@ def read_compiled(path: Path) -> CompiledPipeline:
             f"{path} was compiled by pairloom {made_by}, and this is pairloom "
             f"{metadata.version('pairloom')}, which cannot read it: {error}. Compile it again."
         ) from None
-    return _of(ir, made_by)
-
-
-def _of(ir: pipeline_pb2.Pipeline, made_by: str) -> CompiledPipeline:
-    # Of the plain form: messages inside others are bytes, in which maps have any order.
-    text = json.dumps(_plain(ir), sort_keys=True)
-    return CompiledPipeline(ir, made_by, hashlib.sha256(text.encode()).hexdigest()[:16])
+    return CompiledPipeline(ir, made_by, _digest(told))
 
 
 def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:
     told: dict[str, Any] = json_format.MessageToDict(ir, preserving_proto_field_name=True)
     return told
+
+
+def _digest(told: Mapping[str, Any]) -> str:
+    # Of the plain form as it is written: messages inside others are bytes, in which maps have an
+    # order of their own in each process.
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
