@@ -123,9 +123,9 @@ def test_signatures_are_those_promised(saved):
 
 def test_the_description_stands_beside_the_graph_and_names_its_inputs(saved, served):
     description = Description.from_json((Path(saved) / DESCRIPTION_FILE).read_bytes())
-    source = Field("source", "text", tokens="source_tokens", attention="attention")
+    source = Field("source", "text", "source_tokens", "attention", shape=())
     assert description.inputs == (source,)
-    assert description.output == Field("target", "text", tokens="target_tokens")
+    assert description.output == Field("target", "text", "target_tokens", shape=())
     assert description.axes["attention"] == ("target", "source")
     assert description.axes["source_tokens"] == ("source",)
     # The names are those by which the signatures are asked.
