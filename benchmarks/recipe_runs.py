@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pairloom.pipeline.commands.arguments import add_override_argument, add_runs_dir_argument
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
 from pairloom.pipeline.settings_text import plain
 
@@ -50,15 +51,8 @@ class Wanted:
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """--runs-dir and --set, as `pairloom run` has them."""
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        dest="overrides",
-        help="override a key of the recipe in every run; may be repeated",
-    )
+    add_runs_dir_argument(parser)
+    add_override_argument(parser)
 
 
 def run_missing(wanted: Mapping[Key, Wanted], runs_dir: str) -> dict[Key, dict[str, Any]]:

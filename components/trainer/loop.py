@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import tensorflow as tf
 from pairloom.components.trainer.averages import Averages
 from pairloom.components.trainer.batches import Pairs, in_batches
 from pairloom.components.trainer.fused_adam import FusedAdam
+from pairloom.components.trainer.meters import Clock, Meter
 from pairloom.components.trainer.position import Position
 from pairloom.components.trainer.progress import TrainingProgress, report
 from pairloom.components.trainer.schedule import WarmupDecay
@@ -19,7 +19,6 @@ from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.kinds.output import PLAIN, FieldOutput, Objective
 from pairloom.models import EncoderDecoder
 
-_REPORT_EVERY_SECONDS = 0.5
 _PLAN_EVERY_STEPS = 100
 
 
@@ -109,7 +108,7 @@ class TrainingLoop:
         )
         self._eval_step = tf.function(self._loss_of, input_signature=specs, autograph=False)
         self.losses: list[float] = []
-        self._meter = _Meter()
+        self._meter = Meter()
         self._evaluation: dict[str, float] = {}
         self._checkpoints = tf.train.CheckpointManager(
             # Plain lists of variables: TensorFlow does not see the seeds of Keras's dropout.
@@ -158,7 +157,7 @@ class TrainingLoop:
         """Trains on what is left of an epoch; stopped anywhere and called again, it goes on."""
         done = int(self.position["batch"])
         batches = self._batches(int(self.position["epoch"])).skip(done)
-        clock = _Clock(self.position)
+        clock = Clock(self.position)
         for inputs, target in self.strategy.experimental_distribute_dataset(batches):
             loss, units = (float(x) for x in self._train_step(inputs, target))
             if not math.isfinite(loss):
@@ -356,54 +355,6 @@ class TrainingLoop:
         with self._writer.as_default(int(self.position["step"])):
             for name, value in values.items():
                 tf.summary.scalar(name, value)
-
-
-class _Clock:
-    """Adds to a position all the time that passes, waiting for data and evaluating too."""
-
-    def __init__(self, position: Position):
-        self._position = position
-        self._last = time.perf_counter()
-
-    def tick(self) -> float:
-        """Adds the seconds since the last tick, and returns them."""
-        now = time.perf_counter()
-        passed, self._last = now - self._last, now
-        self._position["seconds"] += passed
-        return passed
-
-
-class _Meter:
-    """Means since the last report."""
-
-    def __init__(self):
-        self.reports = 0
-        self._reported = time.perf_counter()
-        self._clear()
-
-    def _clear(self) -> None:
-        self.loss = self.units = self.seconds = 0.0
-        self.steps = 0
-
-    def add(self, loss: float, units: float, seconds: float) -> None:
-        self.loss += loss
-        self.units += units
-        self.seconds += seconds
-        self.steps += 1
-
-    def due(self) -> bool:
-        return time.perf_counter() - self._reported > _REPORT_EVERY_SECONDS
-
-    def take(self) -> tuple[float, float, float]:
-        values = (
-            self.loss / max(self.units, 1.0),
-            self.units / max(self.seconds, 1e-9),
-            self.seconds / max(self.steps, 1),
-        )
-        self._clear()
-        self.reports += 1
-        self._reported = time.perf_counter()
-        return values
 
 
 def _count(batches: tf.data.Dataset) -> int:

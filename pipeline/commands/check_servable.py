@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.commands.serve import find_served
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import shown_path
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a version's folder, a folder of versions (the highest counts), or a run",
     )
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_runs_dir_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from pairloom.pipeline.commands.arguments import add_override_argument
+from pairloom.pipeline.commands.arguments import add_override_argument, add_runs_dir_argument
 from pairloom.pipeline.commands.serve import has_versions
 from pairloom.pipeline.deployment import Deployment, deployment_files, object_name
 from pairloom.pipeline.errors import UserError
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: a claim NAME-models, which is written, too)",
     )
     parser.add_argument("--cpus", type=int, default=2, metavar="N", help="cores for a server (2)")
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_runs_dir_argument(parser)
     parser.add_argument("--force", action="store_true", help="replace files that were changed")
 
 

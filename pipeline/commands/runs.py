@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pairloom.components.report.settings import differences, flat
+from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.display import short_time
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import RunFolder, shown_path
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the settings in which two runs differ: ids, or recipes for their newest runs",
     )
     parser.add_argument("--json", action="store_true", help="the same for programs")
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_runs_dir_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

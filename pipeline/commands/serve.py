@@ -5,6 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.commands.runs import find_run_folders
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe.errors import nearest_name
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a run's name or folder (default: the only one there is; not needed with "
         "--model_base_path or --model_config_file)",
     )
-    parser.add_argument("--runs-dir", default="runs", help="where runs are kept (default: runs)")
+    add_runs_dir_argument(parser)
     add_serve_arguments(parser)
 
 

@@ -67,6 +67,12 @@ def ended(process: subprocess.Popen) -> tuple[int, dict, str]:
     return process.returncode, json.loads(line), err
 
 
+def wait_for(process: subprocess.Popen, file: Path) -> None:
+    while not file.exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+
+
 def outputs(folder: RunFolder) -> list[str]:
     return sorted(path.name for path in folder.pipeline_root.glob("Second/doubled/*/*"))
 
@@ -107,9 +113,7 @@ def test_a_killed_node_is_run_again_by_its_own_retry_and_by_nobody_elses(start, 
     ended(start("First"))
     (folder.path / "wait").touch()
     killed, waiting = start("Second"), folder.path / "waiting"
-    while not waiting.exists():
-        assert killed.poll() is None
-        time.sleep(0.1)
+    wait_for(killed, waiting)
     code, told, _ = ended(start("Second"))
     assert (code, told["state"]) == (1, "failed")
     assert f"at work in the run run-1 already: process {killed.pid} on " in told["reason"]
@@ -162,9 +166,7 @@ def test_terminate_ends_a_node_with_the_code_of_its_signal_and_it_can_be_run_aga
     ended(start("First"))
     (folder.path / "wait").touch()
     process, waiting = start("Second"), folder.path / "waiting"
-    while not waiting.exists():
-        assert process.poll() is None
-        time.sleep(0.1)
+    wait_for(process, waiting)
     process.terminate()
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (128 + signal.SIGTERM, "")
