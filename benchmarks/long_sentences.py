@@ -60,7 +60,7 @@ def evaluation_of(name: str, runs_dir: str) -> EvaluationSummary:
     if not done:
         raise SystemExit(f"There is no run {name} in {runs_dir} that is done.")
     with open_store(RunFolder.of(runs_dir, done[-1]["recipe"])) as store:
-        outputs = outputs_of_run(store, done[-1]["run"], "Evaluator")
+        outputs = outputs_of_run(store, done[-1]["recipe"], done[-1]["run"], "Evaluator")
     return read_evaluation(outputs["evaluation"].uri)
 
 

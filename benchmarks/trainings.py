@@ -27,7 +27,7 @@ def training_of(run: Mapping[str, Any], runs_dir: str) -> Training | None:
 
     folder = RunFolder.of(runs_dir, run["recipe"])
     with open_store(folder) as store:
-        outputs = outputs_of_run(store, run["run"], "Trainer")
+        outputs = outputs_of_run(store, folder.name, run["run"], "Trainer")
     model = Path(outputs["model"].uri, "Format-Serving")
     if not model.exists():
         return None

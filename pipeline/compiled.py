@@ -22,11 +22,12 @@ from tfx.orchestration.pipeline import Pipeline
 from tfx.orchestration.portable import runtime_parameter_utils
 from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F401
 
+from pairloom.pipeline.connecting import connection_to
 from pairloom.pipeline.errors import UserError
 
 __all__ = ["CompiledPipeline", "compile_pipeline", "hold_to", "read_compiled", "write_compiled"]
 
-FORMAT = 1
+FORMAT = 2
 """Raised when a file of before could no longer be run."""
 
 
@@ -35,12 +36,14 @@ class CompiledPipeline:
     """A pipeline that any process can run a node of.
 
     Attributes:
-        ir: TFX's intermediate form; the run's id is not filled in.
+        ir: TFX's intermediate form; the run's id and the metadata database are not filled in.
+        metadata: The URL of that database.
         made_by: The version of pairloom that compiled it.
         digest: Another one when anything in the pipeline is.
     """
 
     ir: pipeline_pb2.Pipeline
+    metadata: str
     made_by: str
     digest: str
 
@@ -60,12 +63,20 @@ class CompiledPipeline:
         return list(found.upstream_nodes)
 
     def for_run(self, run_id: str) -> pipeline_pb2.Pipeline:
-        """The IR of one run."""
+        """The IR of one run, with the metadata database as this machine reaches it.
+
+        Raises:
+            UserError: the database's URL is none, or names a variable that is not set.
+        """
         ir = pipeline_pb2.Pipeline()
         ir.CopyFrom(self.ir)
         runtime_parameter_utils.substitute_runtime_parameter(
             ir, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
         )
+        deployment = pipeline_pb2.IntermediateDeploymentConfig()
+        ir.deployment_config.Unpack(deployment)
+        deployment.metadata_connection_config.Pack(connection_to(self.metadata))
+        ir.deployment_config.Pack(deployment)
         return ir
 
 
@@ -94,10 +105,16 @@ def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
         )
 
 
-def compile_pipeline(pipeline: Pipeline) -> CompiledPipeline:
-    """Compiles a TFX pipeline."""
+def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:
+    """Compiles a TFX pipeline.
+
+    Args:
+        pipeline: As `build_pipeline` makes it.
+        metadata_url: Its database, as `connection_to` reads it; `$NAME` stays as it is.
+    """
     ir = compiler.Compiler().compile(pipeline)
-    return CompiledPipeline(ir, metadata.version("pairloom"), _digest(_plain(ir)))
+    version = metadata.version("pairloom")
+    return CompiledPipeline(ir, metadata_url, version, _digest(_plain(ir), metadata_url))
 
 
 def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
@@ -105,6 +122,7 @@ def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
     held = {
         "format": FORMAT,
         "made_by": compiled.made_by,
+        "metadata": compiled.metadata,
         "ir": _plain(compiled.ir),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,6 +140,7 @@ def read_compiled(path: Path) -> CompiledPipeline:
     try:
         held = json.loads(path.read_text("utf-8"))
         number, made_by, told = held["format"], held["made_by"], held["ir"]
+        database = held["metadata"] if number == FORMAT else ""
     except FileNotFoundError:
         raise UserError(
             f"Expected a compiled pipeline. Received: {path}, which is not there. "
@@ -145,7 +164,7 @@ def read_compiled(path: Path) -> CompiledPipeline:
             f"{path} was compiled by pairloom {made_by}, and this is pairloom "
             f"{metadata.version('pairloom')}, which cannot read it: {error}. Compile it again."
         ) from None
-    return CompiledPipeline(ir, made_by, _digest(told))
+    return CompiledPipeline(ir, database, made_by, _digest(told, database))
 
 
 def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:
@@ -153,7 +172,7 @@ def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:
     return told
 
 
-def _digest(told: Mapping[str, Any]) -> str:
+def _digest(told: Mapping[str, Any], database: str) -> str:
     # Of the plain form as it is written: messages inside others are bytes, in which maps have an
     # order of their own in each process.
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([told, database], sort_keys=True).encode()).hexdigest()[:16]

@@ -54,7 +54,7 @@ def held_out_pairs(
 ) -> list[dict[str, str]]:
     """A few pairs of a run's test split: of middle length, as long as those are enough."""
     with records.open_store(folder) as store:
-        uri = records.outputs_of_run(store, run_id, "PairExamples")["examples"].uri
+        uri = records.outputs_of_run(store, folder.name, run_id, "PairExamples")["examples"].uri
     pairs = list(_read_examples(Path(uri) / "Split-test", tuple(recipe.fields)))
     first = recipe.reads[0]
     # Short enough for a heat map on a terminal, long enough to be worth one.

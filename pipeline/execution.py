@@ -14,6 +14,7 @@ from pairloom.components.pairs.check import check_pairs
 from pairloom.pipeline import quiet, records
 from pairloom.pipeline.display import NodeDisplay
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.places import Places
 from pairloom.pipeline.recipe import Recipe, require_data_folder
 from pairloom.pipeline.run_folder import RunFolder, shown_path
 from pairloom.pipeline.settings_text import plain
@@ -40,7 +41,7 @@ class FinishedRun:
     log: Path
 
 
-Build = Callable[[Recipe, RunFolder], Any]
+Build = Callable[[Recipe, Places], Any]
 
 
 def execute(
@@ -61,6 +62,7 @@ def execute(
     look_at_data(recipe)
     folder = RunFolder.of(runs_dir, recipe.name)
     folder.make()
+    folder.settle(**plain(recipe.places))
     run_id = records.new_run_id()
     with folder.locked() as before:
         records.mend(folder, before)
@@ -115,7 +117,7 @@ def _run_pipeline(
             from pairloom.pipeline.graph import build_pipeline
 
             build = build_pipeline
-        pipeline = compiled.compile_pipeline(build(recipe, folder))
+        pipeline = compiled.compile_pipeline(build(recipe, folder.places), folder.places.metadata)
         display.expect(pipeline.nodes)
         with _listening(display) if "Trainer" in pipeline.nodes else contextlib.nullcontext():
             runner.run_nodes(pipeline.for_run(run_id), _observing(display, recipe, folder))

@@ -13,7 +13,6 @@ from tfx.components import (
 )
 from tfx.components.schema_gen.import_schema_gen.component import ImportSchemaGen
 from tfx.dsl.components.common.resolver import Resolver
-from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
 from tfx.proto import pusher_pb2
 from tfx.types import Channel, standard_artifacts
@@ -29,23 +28,24 @@ from pairloom.components.report.component import Report
 from pairloom.components.report.settings import differences
 from pairloom.components.transform.component import FieldTransform
 from pairloom.pipeline.baseline import LatestOtherBlessedModel
+from pairloom.pipeline.places import Places
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
 from pairloom.pipeline.recipe.alignment_rules import alignments
-from pairloom.pipeline.run_folder import RunFolder
 from pairloom.pipeline.settings_text import plain, section
 
 RUN_FN = "pairloom.components.trainer.run.run_fn"
 
 
-def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
+def build_pipeline(recipe: Recipe, places: Places) -> Pipeline:
     """Wires the components for a recipe.
 
     Args:
         recipe: As `load_recipe` returns it.
-        folder: Where artifacts, metadata, checkpoints and pushed versions go.
+        places: Where artifacts, checkpoints, pushed versions and the report go.
 
     Returns:
-        A pipeline for TFX's portable launcher. Settings reach the components as JSON.
+        A pipeline for TFX's portable launcher, which does not say where its metadata are: that may
+        hold a password, and is told to each run. Settings reach the components as JSON.
     """
     data, fields = section(recipe.data), section(recipe.fields, ordered=True)
     inputs = list(recipe.reads)
@@ -75,7 +75,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         run_fn=RUN_FN,
         examples=transform.outputs["transformed_examples"],
         transform_graph=transform.outputs["transform_graph"],
-        custom_config=trainer_config(recipe, folder),
+        custom_config=trainer_config(recipe, places),
     )
     blessed = Resolver(
         strategy_class=LatestOtherBlessedModel,
@@ -96,7 +96,7 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         model=trainer.outputs["model"],
         model_blessing=evaluator.outputs["blessing"],
         push_destination=pusher_pb2.PushDestination(
-            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=str(folder.serving))
+            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=places.push)
         ),
     ).with_id("Pusher")
     # Beside Pusher, which it does not wait for: a model that was not blessed is reported too.
@@ -108,13 +108,13 @@ def build_pipeline(recipe: Recipe, folder: RunFolder) -> Pipeline:
         evaluation=evaluator.outputs["evaluation"],
         recipe=json.dumps(told_recipe(recipe), ensure_ascii=False),
         overrides=json.dumps(overridden(recipe), ensure_ascii=False),
-        checkpoints=str(folder.checkpoints),
-        place=str(folder.report),
+        checkpoints=places.checkpoints,
+        place=places.report,
     )
     return Pipeline(
         pipeline_name=recipe.name,
-        pipeline_root=str(folder.pipeline_root),
-        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(folder.metadata)),
+        pipeline_root=places.root,
+        beam_pipeline_args=list(places.beam),
         components=[
             examples,
             statistics,
@@ -157,7 +157,7 @@ def _field_files(recipe: Recipe) -> list[str]:
     )
 
 
-def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
+def trainer_config(recipe: Recipe, places: Places) -> dict[str, Any]:
     """What the trainer is told: sections of the recipe, and where its checkpoints go."""
     asked = set(map(_asked, recipe.evaluation.metrics.values()))
     return {
@@ -176,18 +176,18 @@ def trainer_config(recipe: Recipe, folder: RunFolder) -> dict[str, Any]:
         },
         # So that a changed file is another training.
         "files": {path: fingerprint(path) for path in _field_files(recipe)},
-        "checkpoints": str(folder.checkpoints),
+        "checkpoints": places.checkpoints,
     }
 
 
 def told_recipe(recipe: Recipe) -> dict[str, Any]:
-    """The whole recipe as plain values, without what is known of its file alone."""
+    """The whole recipe as plain values, without its file's name and its places."""
     told: dict[str, Any] = plain(recipe)
     # Equal settings give equal text, which TFX's cache compares; only the fields' order matters.
     return {
         name: value if name == "fields" else json.loads(section(value))
         for name, value in told.items()
-        if name not in ("file", "notes")
+        if name not in ("file", "notes", "places")
     }
 
 

@@ -18,6 +18,7 @@ from pairloom.components.evaluator import read_evaluation
 from pairloom.components.holding import is_held
 from pairloom.components.pairs.settings import SPLITS
 from pairloom.components.report.placing import REPORT_FILE
+from pairloom.pipeline.connecting import connection_to, patiently
 from pairloom.pipeline.run_folder import RunFolder
 from pairloom.serving.server.version_folders import versions_on_disk
 
@@ -68,15 +69,14 @@ def new_run_id() -> str:
 @contextlib.contextmanager
 def open_store(folder: RunFolder) -> Iterator[metadata_store.MetadataStore]:
     """The folder's ML Metadata store."""
-    config = mlmd.ConnectionConfig()
-    config.sqlite.filename_uri = str(folder.metadata)
+    config = connection_to(folder.places.metadata)
     # The store has no close(): the database is free once nobody refers to it.
-    yield metadata_store.MetadataStore(config)
+    yield patiently(lambda: metadata_store.MetadataStore(config), config)
 
 
 def list_runs(folder: RunFolder) -> list[RunRecord]:
     """All runs of a folder, oldest first; none where there is no database yet."""
-    if not folder.metadata.exists():
+    if not folder.has_metadata:
         return []
     with open_store(folder) as store:
         contexts = _contexts(store, "pipeline_run")
@@ -85,15 +85,19 @@ def list_runs(folder: RunFolder) -> list[RunRecord]:
 
 
 def outputs_of_run(
-    store: metadata_store.MetadataStore, run_id: str, node_id: str
+    store: metadata_store.MetadataStore, name: str, run_id: str, node_id: str
 ) -> dict[str, mlmd.Artifact]:
-    """The artifacts that a node gave a run, by output name, whether made or taken from cache."""
-    for context in _contexts(store, "pipeline_run"):
-        if not f".{context.name}".endswith(f".{run_id}"):
-            continue
-        for execution in store.get_executions_by_context(context.id):
-            if _node_of(store, execution) == node_id and execution.last_known_state in _GOOD:
-                return _outputs(store, execution.id)
+    """The artifacts that a node gave a run, by output name, whether made or taken from cache.
+
+    Args:
+        store: The database.
+        name: The pipeline's name.
+        run_id: The run's id.
+        node_id: The node's id.
+    """
+    for execution in _of_run(store, name, run_id):
+        if _node_of(store, execution, name) == node_id and execution.last_known_state in _GOOD:
+            return _outputs(store, execution.id)
     return {}
 
 
@@ -109,14 +113,12 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         What was done, one sentence each.
     """
     done = [f"Removed the half-copied {path}." for path in _remove_half_copies(folder.serving)]
-    if not folder.metadata.exists():
+    if not folder.has_metadata:
         return done
     with open_store(folder) as store:
         dead = [
             execution
-            for context in _contexts(store, "pipeline_run")
-            if run_id and f".{context.name}".endswith(f".{run_id}")
-            for execution in store.get_executions_by_context(context.id)
+            for execution in (_of_run(store, folder.name, run_id) if run_id else ())
             if execution.last_known_state in _OPEN
         ]
         for execution in dead:
@@ -128,7 +130,10 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         lost = [
             a
             for a in store.get_artifacts()
-            if a.state == mlmd.Artifact.LIVE and not all(Path(p).exists() for p in _paths(a))
+            # Others may be another pipeline's, on a machine whose files are not seen from here.
+            if a.uri.startswith(f"{folder.pipeline_root}/")
+            and a.state == mlmd.Artifact.LIVE
+            and not all(Path(p).exists() for p in _paths(a))
         ]
         for artifact in lost:
             artifact.state = mlmd.Artifact.DELETED
@@ -167,10 +172,28 @@ def _contexts(store: metadata_store.MetadataStore, type_name: str) -> list[mlmd.
     return list(store.get_contexts_by_type(type_name)) if type_name in known else []
 
 
-def _node_of(store: metadata_store.MetadataStore, execution: mlmd.Execution) -> str:
+def _of_run(
+    store: metadata_store.MetadataStore, name: str, run_id: str
+) -> Iterator[mlmd.Execution]:
+    """The executions of a run; pipelines that share a database may use one id at the same time."""
+    for context in _contexts(store, "pipeline_run"):
+        if f".{context.name}".endswith(f".{run_id}"):
+            yield from _of_pipeline(store, context, name)
+
+
+def _of_pipeline(
+    store: metadata_store.MetadataStore, context: mlmd.Context, name: str
+) -> list[mlmd.Execution]:
+    found = store.get_executions_by_context(context.id)
+    return [execution for execution in found if _node_of(store, execution, name)]
+
+
+def _node_of(store: metadata_store.MetadataStore, execution: mlmd.Execution, name: str) -> str:
+    """The id of an execution's node; empty where it is another pipeline's."""
     for context in store.get_contexts_by_execution(execution.id):
-        if context.type == "node":
-            return str(context.name).rpartition(".")[2]
+        pipeline, _, node = str(context.name).rpartition(".")
+        if context.type == "node" and pipeline == name:
+            return node
     return ""
 
 
@@ -187,13 +210,13 @@ def _outputs(store: metadata_store.MetadataStore, execution_id: int) -> dict[str
 def _record(
     store: metadata_store.MetadataStore, context: mlmd.Context, folder: RunFolder
 ) -> RunRecord | None:
-    executions = sorted(store.get_executions_by_context(context.id), key=lambda e: e.id)
+    executions = sorted(_of_pipeline(store, context, folder.name), key=lambda e: e.id)
     if not executions:
         return None
     known: dict[str, Any] = {}
     states = set()
     for execution in executions:
-        node = _node_of(store, execution)
+        node = _node_of(store, execution, folder.name)
         states.add(execution.last_known_state)
         if execution.last_known_state == mlmd.Execution.FAILED:
             known["failed_node"] = node

@@ -1,14 +1,18 @@
 """A run's folder: where everything of one recipe's runs lies, and who may write there."""
 
 import fcntl
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.places import Places, chosen_metadata, sqlite_url
+
+_NOTE = "places.json"
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,25 @@ class RunFolder:
         return self.path / "tfx"
 
     @property
-    def metadata(self) -> Path:
-        """The ML Metadata database."""
+    def places(self) -> Places:
+        """Where its things lie: in the folder, but for what `settle` put elsewhere."""
+        noted = self._noted()
+        return Places(
+            root=str(self.pipeline_root),
+            checkpoints=str(self.checkpoints),
+            push=noted.get("push") or str(self.path / "serving" / self.name),
+            report=str(self.report),
+            metadata=noted.get("metadata") or sqlite_url(self._sqlite),
+            beam=tuple(noted.get("beam", ())),
+        )
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether there may be records of runs."""
+        return self._sqlite.exists() or bool(self._noted().get("metadata"))
+
+    @property
+    def _sqlite(self) -> Path:
         return self.path / "metadata.sqlite"
 
     @property
@@ -46,7 +67,7 @@ class RunFolder:
     @property
     def serving(self) -> Path:
         """The served model's base path: one folder a version."""
-        return self.path / "serving" / self.name
+        return Path(self.places.push)
 
     @property
     def report(self) -> Path:
@@ -72,6 +93,35 @@ class RunFolder:
                 f"Expected a folder to write the run to. Received: {self.path} "
                 f"({error.strerror}). Choose another with --runs-dir."
             ) from None
+
+    def settle(self, metadata: str = "", push: str = "", beam: Sequence[str] = ()) -> None:
+        """Notes what lies elsewhere, so that other commands find it; empty: in the folder.
+
+        Args:
+            metadata: The URL of the metadata database.
+            push: The served model's base path.
+            beam: Options of Beam.
+        """
+        wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam)}
+        told = {key: value for key, value in wanted.items() if value}
+        if told == self._noted():
+            return
+        note = self.path / _NOTE
+        half = note.with_name(f".{_NOTE}.{os.getpid()}")
+        half.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        os.replace(half, note)
+
+    def _noted(self) -> dict[str, Any]:
+        try:
+            noted: dict[str, Any] = json.loads((self.path / _NOTE).read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise UserError(
+                f"Expected what pairloom noted in {self.path / _NOTE}. Received: no JSON "
+                f"({error}). Delete it, and run the recipe again."
+            ) from None
+        return noted
 
     @contextmanager
     def locked(self) -> Iterator[str]:

@@ -18,6 +18,7 @@ from tfx.proto.orchestration import pipeline_pb2
 
 from pairloom.components.holding import Held, held
 from pairloom.pipeline import records
+from pairloom.pipeline.connecting import patiently
 from pairloom.pipeline.errors import UserError
 
 State = Literal["waiting", "running", "done", "cached", "failed"]
@@ -49,6 +50,13 @@ class NodeFailed(UserError):
         self.reason = reason
         self.expected = expected
         super().__init__(f"{node} failed: {reason}")
+
+
+class PatientMetadata(metadata.Metadata):
+    """TFX's handle of a metadata database, which waits for one that is away for a while."""
+
+    def __enter__(self) -> metadata.Metadata:
+        return patiently(super().__enter__, self.connection_config)
 
 
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:
@@ -115,7 +123,7 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
         raise NodeFailed(name, reason, expected=True)
     info = launcher.Launcher(
         pipeline_node=node,
-        mlmd_connection=metadata.Metadata(connection),
+        mlmd_connection=PatientMetadata(connection),
         pipeline_info=ir.pipeline_info,
         pipeline_runtime_spec=ir.runtime_spec,
         executor_spec=runner_utils.extract_executor_spec(deployment, name),
@@ -136,7 +144,7 @@ def outputs_of(ir: pipeline_pb2.Pipeline, name: str) -> dict[str, list[str]]:
     attempt = _last_attempt(ir, name)
     if attempt is None:
         return {}
-    with metadata.Metadata(connection_of(ir)) as handle:
+    with PatientMetadata(connection_of(ir)) as handle:
         found = execution_lib.get_output_artifacts(handle, attempt.id)
     return {key: [artifact.uri for artifact in artifacts] for key, artifacts in found.items()}
 
@@ -148,7 +156,7 @@ def _node_of(ir: pipeline_pb2.Pipeline, name: str) -> pipeline_pb2.PipelineNode:
 
 def _last_attempt(ir: pipeline_pb2.Pipeline, name: str) -> mlmd.Execution | None:
     """The last execution of a node in this run."""
-    with metadata.Metadata(connection_of(ir)) as handle:
+    with PatientMetadata(connection_of(ir)) as handle:
         contexts = context_lib.prepare_contexts(handle, _node_of(ir, name).contexts)
         found = execution_lib.get_executions_associated_with_all_contexts(handle, contexts)
     return max(found, key=lambda execution: execution.id, default=None)
@@ -163,7 +171,7 @@ def _state_of(config: mlmd.ConnectionConfig, execution_id: int | None, node: str
     """How a launched node ended: the launcher returns without a word when inputs are missing."""
     if execution_id is None:
         raise NodeFailed(node, "its inputs are not there", expected=False)
-    with metadata.Metadata(config) as handle:
+    with PatientMetadata(config) as handle:
         [execution] = handle.store.get_executions_by_id([execution_id])
     if execution.last_known_state not in _GOOD:
         result = execution.custom_properties["__execution_result__"].string_value

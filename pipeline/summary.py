@@ -42,7 +42,7 @@ def read_results(finished: FinishedRun) -> RunResults:
     with records.open_store(finished.folder) as store:
 
         def outputs(node: str) -> dict[str, mlmd.Artifact]:
-            return records.outputs_of_run(store, finished.run_id, node)
+            return records.outputs_of_run(store, finished.folder.name, finished.run_id, node)
 
         evaluation = read_evaluation(outputs("Evaluator")["evaluation"].uri)
         pushed = outputs("Pusher")["pushed_model"].custom_properties

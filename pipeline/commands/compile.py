@@ -8,6 +8,7 @@ from pairloom.pipeline.commands.notes import print_notes
 from pairloom.pipeline.quiet import hush_environment
 from pairloom.pipeline.recipe import load_recipe, require_data_folder
 from pairloom.pipeline.run_folder import RunFolder, shown_path
+from pairloom.pipeline.settings_text import plain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,11 +30,12 @@ def run(args: argparse.Namespace) -> int:
     require_data_folder(recipe)
     folder = RunFolder.of(args.runs_dir, recipe.name)
     folder.make()
+    folder.settle(**plain(recipe.places))
     hush_environment()
     from pairloom.pipeline.compiled import compile_pipeline, write_compiled
     from pairloom.pipeline.graph import build_pipeline
 
-    compiled = compile_pipeline(build_pipeline(recipe, folder))
+    compiled = compile_pipeline(build_pipeline(recipe, folder.places), folder.places.metadata)
     file = Path(args.output or f"{recipe.name}.pipeline.json")
     write_compiled(compiled, file)
     print(f"{shown_path(file)}: {', '.join(compiled.nodes)}")

@@ -78,7 +78,7 @@ def find_run_folders(runs_dir: str, name: str | None = None) -> list[RunFolder]:
     root = Path(runs_dir)
     names = [name] if name else sorted(p.name for p in root.glob("*")) if root.is_dir() else []
     folders = [RunFolder.of(root, one) for one in names]
-    return [folder for folder in folders if folder.metadata.exists()]
+    return [folder for folder in folders if folder.has_metadata]
 
 
 def find_run(runs: Runs, wanted: str) -> "tuple[RunFolder, RunRecord]":

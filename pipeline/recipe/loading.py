@@ -11,7 +11,7 @@ from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
 from pairloom.pipeline.recipe.filling import filled, with_names
 from pairloom.pipeline.recipe.names import Broken, broken_names
 from pairloom.pipeline.recipe.rules import broken_rules
-from pairloom.pipeline.recipe.schema import Recipe
+from pairloom.pipeline.recipe.schema import PlaceSettings, Recipe
 from pairloom.pipeline.recipe.unused import unused_settings
 
 
@@ -108,6 +108,13 @@ def _found_schema(recipe: Recipe, document: Document) -> str:
     return path
 
 
+def _found_places(recipe: Recipe, document: Document) -> PlaceSettings:
+    if not recipe.places.push:
+        return recipe.places
+    push = document.absolute(recipe.places.push, ("places", "push"))
+    return dataclasses.replace(recipe.places, push=push)
+
+
 def _completed(recipe: Recipe, document: Document) -> Recipe:
     evaluation, inputs = recipe.evaluation, recipe.reads
     if ("evaluation", "compare") not in document.places:
@@ -121,6 +128,7 @@ def _completed(recipe: Recipe, document: Document) -> Recipe:
         ),
         schema=_found_schema(recipe, document),
         evaluation=evaluation,
+        places=_found_places(recipe, document),
         file=document.file,
         notes=tuple(unused_settings(recipe, document.values)),
     )

@@ -165,6 +165,19 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class PlaceSettings:
+    """What lies elsewhere than in the run's folder.
+
+    `metadata` is the URL of the ML Metadata database, `push` the folder that versions are pushed
+    to, `beam` options of every Beam pipeline.
+    """
+
+    metadata: str = ""
+    push: str = ""
+    beam: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Recipe:
     """One task, from files to a served model.
 
@@ -190,6 +203,7 @@ class Recipe:
     training: Training = Training()
     search: Any = None
     evaluation: Evaluation = Evaluation()
+    places: PlaceSettings = PlaceSettings()
     file: str = field(default="", metadata={"internal": True})
     notes: tuple[str, ...] = field(default=(), metadata={"internal": True})
 

@@ -20,8 +20,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nodes(folder):
-    ir = compile_pipeline(build_pipeline(load_recipe("cmudict"), folder)).for_run("a-run")
+    ir = compiled_at(folder, load_recipe("cmudict")).for_run("a-run")
     return {node.pipeline_node.node_info.id: node.pipeline_node for node in ir.nodes}
+
+
+def compiled_at(folder, recipe):
+    return compile_pipeline(build_pipeline(recipe, folder.places), folder.places.metadata)
 
 
 def parameter(node, name):
@@ -34,7 +38,7 @@ def upstream(node):
 
 @pytest.mark.parametrize("name", sorted(shipped_recipes()))
 def test_every_shipped_recipe_compiles(name, tmp_path):
-    compiled = compile_pipeline(build_pipeline(load_recipe(name), RunFolder.of(tmp_path, name)))
+    compiled = compiled_at(RunFolder.of(tmp_path, name), load_recipe(name))
     assert compiled.nodes[0] == "PairExamples"
     assert compiled.nodes[-2:] == ["Pusher", "Report"]
     ir = compiled.for_run("a-run")
@@ -96,8 +100,7 @@ def test_a_model_is_compared_with_one_that_gives_what_the_metric_takes(
     more = [f"evaluation.metrics={metrics}", f"evaluation.compare={compare}"]
     recipe = load_recipe("cmudict", [*more, "evaluation.thresholds={}"])
     assert compared(recipe) == needs
-    pipeline = build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict"))
-    ir = compile_pipeline(pipeline).for_run("a-run")
+    ir = compiled_at(RunFolder.of(tmp_path, "cmudict"), recipe).for_run("a-run")
     [node] = [n.pipeline_node for n in ir.nodes if "LastBlessed" in n.pipeline_node.node_info.id]
     [graph] = node.inputs.input_graphs.values()
     [op] = [one.op_node for one in graph.nodes.values() if one.HasField("op_node")]
@@ -131,7 +134,7 @@ def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
 def test_the_report_is_told_the_whole_recipe_and_what_was_set(tmp_path):
     folder = RunFolder.of(tmp_path, "cmudict")
     recipe = load_recipe("cmudict", ["training.epochs=1", "data.options.limit=5"])
-    ir = compile_pipeline(build_pipeline(recipe, folder)).for_run("r")
+    ir = compiled_at(folder, recipe).for_run("r")
     node = ir.nodes[-1].pipeline_node
     told = json.loads(parameter(node, "recipe"))
     assert told["training"]["epochs"] == 1
@@ -152,7 +155,7 @@ def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder
     imported = __import__(module, fromlist=[function])
     assert callable(getattr(imported, function))
     config = json.loads(parameter(nodes["Trainer"], "custom_config"))
-    assert config == trainer_config(load_recipe("cmudict"), folder)
+    assert config == trainer_config(load_recipe("cmudict"), folder.places)
     assert set(config) == {
         "name", "fields", "inputs", "output", "model", "training", "search", "evaluation",
         "files", "checkpoints",
@@ -166,7 +169,7 @@ def test_settings_of_one_part_leave_the_others_cached(tmp_path):
 
     def parameters(*overrides):
         recipe = load_recipe("cmudict", overrides)
-        ir = compile_pipeline(build_pipeline(recipe, folder)).for_run("r")
+        ir = compiled_at(folder, recipe).for_run("r")
         return {
             node.pipeline_node.node_info.id: {
                 key: str(value) for key, value in node.pipeline_node.parameters.parameters.items()
@@ -197,7 +200,7 @@ def test_a_schema_of_the_recipe_takes_the_place_of_an_inferred_one(tmp_path):
     file = tmp_path / "schema.pbtxt"
     file.write_text('feature { name: "source" type: BYTES }')
     recipe = load_recipe("cmudict", [f"schema={file}"])
-    ir = compile_pipeline(build_pipeline(recipe, RunFolder.of(tmp_path, "cmudict"))).for_run("r")
+    ir = compiled_at(RunFolder.of(tmp_path, "cmudict"), recipe).for_run("r")
     (node,) = (n.pipeline_node for n in ir.nodes if n.pipeline_node.node_info.id == "SchemaGen")
     assert node.node_info.type.name.endswith("ImportSchemaGen")
     assert parameter(node, "schema_file") == str(file)

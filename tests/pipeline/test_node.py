@@ -42,7 +42,8 @@ def compiled(tmp_path, folder, monkeypatch):
     (tmp_path / "pairs.tsv").write_text("a\tb\n")
     recipe.write_text("name: tiny\ndata: {format: tsv, train: pairs.tsv}\n")
     file = tmp_path / "tiny.pipeline.json"
-    write_compiled(compile_pipeline(tiny_nodes.build(load_recipe(str(recipe)), folder)), file)
+    built = tiny_nodes.build(load_recipe(str(recipe)), folder.places)
+    write_compiled(compile_pipeline(built, folder.places.metadata), file)
     return file
 
 
@@ -181,7 +182,7 @@ def test_terminate_ends_a_node_with_the_code_of_its_signal_and_it_can_be_run_aga
         ("", "Expected a file that `pairloom compile` wrote"),
         ('{"name": 1}', "Expected a file that `pairloom compile` wrote"),
         ('{"format": 9, "made_by": "7.0", "ir": {}}', "compiled by pairloom 7.0"),
-        ('{"format": 1, "made_by": "7.0", "ir": {"new": 1}}', "cannot read it"),
+        ('{"format": 2, "made_by": "7.0", "metadata": "", "ir": {"new": 1}}', "cannot read it"),
     ],
 )
 def test_what_is_no_compiled_pipeline_of_this_version_is_refused(tmp_path, text, words):

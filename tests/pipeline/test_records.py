@@ -25,7 +25,7 @@ def test_the_pipelines_name_before_an_id_is_no_part_of_it(folder, writer):
     run_id = records.new_run_id()
     writer.execution(f"words.{run_id}", "Trainer", mlmd.Execution.COMPLETE, model=({}, True))
     assert [record.run_id for record in records.list_runs(folder)] == [run_id]
-    assert set(records.outputs_of_run(writer.store, run_id, "Trainer")) == {"model"}
+    assert set(records.outputs_of_run(writer.store, "words", run_id, "Trainer")) == {"model"}
 
 
 @pytest.mark.parametrize("run_id", ["2024-05-06T07:08:09.101112", "manual__1"])
@@ -37,12 +37,12 @@ def test_runs_of_other_runners_are_listed_by_when_they_were_recorded(folder, wri
     found = records.list_runs(folder)
     assert [record.run_id for record in found] == [earlier, run_id]
     assert abs((datetime.now() - found[1].started).total_seconds()) < 60
-    assert set(records.outputs_of_run(writer.store, run_id, "Trainer")) == {"model"}
+    assert set(records.outputs_of_run(writer.store, "words", run_id, "Trainer")) == {"model"}
 
 
 def test_a_folder_without_a_database_has_no_runs(folder):
     assert records.list_runs(folder) == []
-    assert not folder.metadata.exists()
+    assert not folder.has_metadata
 
 
 def test_an_empty_database_has_no_runs(folder):
@@ -97,16 +97,16 @@ def test_outputs_are_those_of_the_run_that_is_asked_for(folder, writer):
     for run_id in ids:
         writer.execution(run_id, "A", mlmd.Execution.COMPLETE, made=({"of": run_id}, True))
     for run_id in ids:
-        found = records.outputs_of_run(writer.store, run_id, "A")
+        found = records.outputs_of_run(writer.store, "words", run_id, "A")
         assert found["made"].custom_properties["of"].string_value == run_id
-    assert records.outputs_of_run(writer.store, ids[0], "B") == {}
-    assert records.outputs_of_run(writer.store, "another", "A") == {}
+    assert records.outputs_of_run(writer.store, "words", ids[0], "B") == {}
+    assert records.outputs_of_run(writer.store, "words", "another", "A") == {}
 
 
 def test_a_failed_nodes_outputs_are_not_a_runs(folder, writer):
     run_id = records.new_run_id()
     writer.execution(run_id, "A", mlmd.Execution.FAILED, made=({}, True))
-    assert records.outputs_of_run(writer.store, run_id, "A") == {}
+    assert records.outputs_of_run(writer.store, "words", run_id, "A") == {}
 
 
 def test_mending_closes_what_was_open_and_removes_what_it_wrote(folder, writer):

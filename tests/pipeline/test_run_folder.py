@@ -11,7 +11,7 @@ def test_everything_lies_under_the_recipes_name(tmp_path):
     folder = RunFolder.of(tmp_path, "words")
     assert folder.path == tmp_path / "words"
     assert folder.serving == tmp_path / "words" / "serving" / "words"
-    for place in (folder.pipeline_root, folder.metadata, folder.checkpoints, folder.logs):
+    for place in (folder.pipeline_root, folder.checkpoints, folder.logs):
         assert place.parent == folder.path
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tfx.dsl.component.experimental.annotations import InputArtifact, OutputArtifact, Parameter
 from tfx.dsl.component.experimental.decorators import component
-from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
 from tfx.types import standard_artifacts
 
@@ -37,13 +36,12 @@ def Second(
     Path(doubled.uri, "number").write_text(str(2 * int(Path(made.uri, "number").read_text())))
 
 
-def build(recipe, folder):
+def build(recipe, places):
     first = First()
-    second = Second(made=first.outputs["made"], folder=str(folder.path))
+    second = Second(made=first.outputs["made"], folder=str(Path(places.root).parent))
     return Pipeline(
         pipeline_name=recipe.name,
-        pipeline_root=str(folder.pipeline_root),
+        pipeline_root=places.root,
         components=[first, second],
         enable_cache=True,
-        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(folder.metadata)),
     )

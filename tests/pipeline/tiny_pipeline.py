@@ -13,10 +13,10 @@ from pairloom.pipeline.execution import execute
 from pairloom.pipeline.recipe import load_recipe
 
 
-def build(recipe, folder):
+def build(recipe, places):
     import tiny_nodes
 
-    return tiny_nodes.build(recipe, folder)
+    return tiny_nodes.build(recipe, places)
 
 
 def main() -> int:
@@ -30,8 +30,8 @@ def main() -> int:
             (folder / name).touch()
     finished = execute(recipe, runs_dir, "--verbose" in flags, build)
     with records.open_store(finished.folder) as store:
-        doubled = records.outputs_of_run(store, finished.run_id, "Second")["doubled"]
-    print("doubled:", Path(doubled.uri, "number").read_text())
+        made = records.outputs_of_run(store, finished.folder.name, finished.run_id, "Second")
+    print("doubled:", Path(made["doubled"].uri, "number").read_text())
     return 0
 
 

@@ -72,10 +72,10 @@ def test_the_trainer_is_told_which_field_has_the_links(load, tmp_path):
     graph = pytest.importorskip("pairloom.pipeline.graph")
     from pairloom.pipeline.run_folder import RunFolder
 
-    folder = RunFolder.of(tmp_path, "words")
-    asked = graph.trainer_config(load(LINKED, ASKED, TOLD), folder)
+    places = RunFolder.of(tmp_path, "words").places
+    asked = graph.trainer_config(load(LINKED, ASKED, TOLD), places)
     assert asked["evaluation"]["alignment"] == "links" and asked["evaluation"]["answers"]
     assert asked["training"]["supervised"] == {"field": "links", "weight": 0.5}
-    alone = graph.trainer_config(load(LINKED, "evaluation.metrics=[alignment_error_rate]"), folder)
+    alone = graph.trainer_config(load(LINKED, "evaluation.metrics=[alignment_error_rate]"), places)
     assert not alone["evaluation"]["answers"]
-    assert graph.trainer_config(load(""), folder)["evaluation"]["alignment"] == ""
+    assert graph.trainer_config(load(""), places)["evaluation"]["alignment"] == ""

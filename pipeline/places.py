@@ -1,0 +1,45 @@
+"""Where the things of a pipeline lie: the one object that the graph takes."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["METADATA_VARIABLE", "Places", "chosen_metadata", "sqlite_url"]
+
+METADATA_VARIABLE = "PAIRLOOM_METADATA"
+"""Names the metadata database, whatever a recipe says."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a pipeline reads and writes.
+
+    Args:
+        root: The folder of its artifacts.
+        checkpoints: The folder that training goes on from after a stop.
+        push: The served model's base path: one folder a version.
+        report: The file of the latest run's report.
+        metadata: The ML Metadata database, as `connection_to` reads it.
+        beam: Options of every Beam pipeline, as `--runner=FlinkRunner`.
+    """
+
+    root: str
+    checkpoints: str
+    push: str
+    report: str
+    metadata: str
+    beam: tuple[str, ...] = ()
+
+
+def chosen_metadata(in_recipe: str) -> str:
+    """The metadata database that was asked for; empty: none was.
+
+    Where the environment names it, what is written down is the variable: its value may hold a
+    password, and another machine may reach the same database by another address.
+    """
+    return f"${METADATA_VARIABLE}" if os.environ.get(METADATA_VARIABLE) else in_recipe
+
+
+def sqlite_url(file: Path) -> str:
+    """The URL of an SQLite file."""
+    return file.as_uri().replace("file:", "sqlite:", 1)

@@ -1,0 +1,112 @@
+"""Metadata in a real PostgreSQL: shared, away for a while, and away for good."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tfx")
+
+from pairloom.pipeline import connecting, records, runner
+from pairloom.pipeline.compiled import compile_pipeline
+from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.run_folder import RunFolder
+
+sys.path.append(str(Path(__file__).parent))
+import postgres_server
+import tiny_nodes
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        postgres_server.find_program("initdb") is None, reason="there is no PostgreSQL here"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    # Short: a socket's path has a hundred letters at most. Open: PostgreSQL is another user.
+    base = tmp_path_factory.getbasetemp()
+    for folder in (base, base.parent, base.parent.parent):
+        if folder != Path("/tmp") and folder.owner() == Path.home().owner():
+            folder.chmod(folder.stat().st_mode | 0o011)
+    made = postgres_server.PostgresServer(base / "pg")
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def server(running, monkeypatch):
+    monkeypatch.setenv("PAIRLOOM_METADATA", running.url)
+    return running
+
+
+@pytest.fixture
+def pipeline_of(tmp_path):
+    def pipeline_of(name):
+        recipe = tmp_path / f"{name}.yaml"
+        recipe.write_text(f"name: {name}\ndata: {{format: tsv, train: pairs.tsv}}\n")
+        folder = RunFolder.of(tmp_path / "runs", name)
+        folder.make()
+        folder.settle()
+        built = tiny_nodes.build(load_recipe(str(recipe)), folder.places)
+        return folder, compile_pipeline(built, folder.places.metadata)
+
+    return pipeline_of
+
+
+def states(ir):
+    seen = []
+    runner.run_nodes(ir, lambda event: seen.append((event.node, event.state)))
+    return [state for _, state in seen if state != "running"]
+
+
+def test_two_pipelines_share_a_database_and_even_a_runs_id(server, pipeline_of):
+    (one, first), (other, second) = pipeline_of("one"), pipeline_of("other")
+    assert first.metadata == "$PAIRLOOM_METADATA", "no password is written down"
+    assert "secret" not in (one.path / "places.json").read_text()
+    for compiled in (first, second):
+        assert states(compiled.for_run("today")) == ["done", "done"]
+    assert states(first.for_run("tomorrow")) == ["cached", "cached"]
+    assert [r.run_id for r in records.list_runs(one)] == ["today", "tomorrow"]
+    assert [r.run_id for r in records.list_runs(other)] == ["today"]
+    with records.open_store(other) as store:
+        made = records.outputs_of_run(store, "other", "today", "Second")["doubled"]
+        assert made.uri.startswith(str(other.path))
+    assert not list(one.path.glob("*.sqlite"))
+    # Another's files may be out of sight, and are not lost for that.
+    made_by_one = list(one.pipeline_root.glob("Second/doubled/*/number"))
+    records.mend(other, "")
+    assert states(first.for_run("third")) == ["cached", "cached"]
+    assert made_by_one == list(one.pipeline_root.glob("Second/doubled/*/number"))
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for(server, pipeline_of):
+    _, compiled = pipeline_of("patient")
+    server.stop()
+    back = threading.Timer(10, server.start)
+    began = time.monotonic()
+    back.start()
+    try:
+        assert states(compiled.for_run("a-run")) == ["done", "done"]
+    finally:
+        back.join()
+    assert time.monotonic() - began >= 10
+
+
+def test_one_that_is_away_for_good_is_told(server, pipeline_of, monkeypatch):
+    _, compiled = pipeline_of("lost")
+    monkeypatch.setattr(connecting, "PATIENCE", 2)
+    server.stop()
+    try:
+        with pytest.raises(runner.NodeFailed) as failed:
+            states(compiled.for_run("a-run"))
+    finally:
+        server.start()
+    assert failed.value.expected and f":{server.port}/pairs to answer" in failed.value.reason
+    assert "secret" not in failed.value.reason
+    assert states(compiled.for_run("a-run")) == ["done", "done"], "the same run goes on"
