@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,20 @@ from tfx.orchestration.portable import runtime_parameter_utils
 from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F401
 
 from pairloom.pipeline.connecting import connection_to
+from pairloom.pipeline.dates import dated
 from pairloom.pipeline.errors import UserError
 
-__all__ = ["CompiledPipeline", "compile_pipeline", "hold_to", "read_compiled", "write_compiled"]
+__all__ = [
+    "CompiledPipeline",
+    "compile_pipeline",
+    "hold_to",
+    "read_compiled",
+    "write_compiled",
+    "write_whole",
+]
+
+DATA_NODE = "PairExamples"
+"""The node that reads the data, whose files may have a date in their names."""
 
 FORMAT = 2
 """Raised when a file of before could no longer be run."""
@@ -62,8 +74,12 @@ class CompiledPipeline:
         [found] = [n.pipeline_node for n in self.ir.nodes if n.pipeline_node.node_info.id == node]
         return list(found.upstream_nodes)
 
-    def for_run(self, run_id: str) -> pipeline_pb2.Pipeline:
+    def for_run(self, run_id: str, day: date | None = None) -> pipeline_pb2.Pipeline:
         """The IR of one run, with the metadata database as this machine reaches it.
+
+        Args:
+            run_id: Names the run.
+            day: What `{DATE}` and `{SPAN}` in paths of data stand for; None is today.
 
         Raises:
             UserError: the database's URL is none, or names a variable that is not set.
@@ -73,6 +89,7 @@ class CompiledPipeline:
         runtime_parameter_utils.substitute_runtime_parameter(
             ir, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
         )
+        _fill_in_date(ir, day or date.today())
         deployment = pipeline_pb2.IntermediateDeploymentConfig()
         ir.deployment_config.Unpack(deployment)
         deployment.metadata_connection_config.Pack(connection_to(self.metadata))
@@ -80,8 +97,24 @@ class CompiledPipeline:
         return ir
 
 
-def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
-    """Makes sure that all nodes of a run are of the same pipeline.
+def _fill_in_date(ir: pipeline_pb2.Pipeline, day: date) -> None:
+    for node in ir.nodes:
+        parameters = node.pipeline_node.parameters.parameters
+        if node.pipeline_node.node_info.id == DATA_NODE and "data" in parameters:
+            value = parameters["data"].field_value
+            value.string_value = dated(value.string_value, day)
+
+
+def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) -> date:
+    """Makes sure that all nodes of a run are of the same pipeline, and of the same date.
+
+    Args:
+        compiled: What a node is to be run of.
+        run_id: Names the run.
+        day: Its date; None: that of the nodes before it, and of the first one today.
+
+    Returns:
+        The run's date.
 
     Raises:
         UserError: An earlier node of this run was of another one.
@@ -91,18 +124,27 @@ def hold_to(compiled: CompiledPipeline, run_id: str) -> None:
     root = Path(spec.pipeline_root.field_value.string_value)
     note = root / ".locks" / run_id.replace("/", "_") / ".pipeline"
     note.parent.mkdir(parents=True, exist_ok=True)
+    # A link appears with all that it holds, and only where there is none yet.
+    half = note.with_name(f".pipeline.{os.getpid()}.half")
+    half.write_text(f"{compiled.digest} {day or date.today()}", encoding="ascii")
     try:
-        with open(note, "x", encoding="ascii") as file:
-            file.write(compiled.digest)
-        return
+        os.link(half, note)
     except FileExistsError:
-        first = note.read_text("ascii")
-    # Empty: whoever writes it has not got that far, or was killed there.
-    if first and first != compiled.digest:
+        pass
+    finally:
+        half.unlink()
+    first, _, noted = note.read_text("ascii").partition(" ")
+    if first != compiled.digest:
         raise UserError(
             f"Expected the pipeline that the run {run_id} began with ({first}). Received: another "
             f"({compiled.digest}): it was compiled anew since. Begin a run with another id."
         )
+    if day is not None and str(day) != noted:
+        raise UserError(
+            f"Expected the date that the run {run_id} began with ({noted}). Received: {day}. Begin "
+            "a run with another id."
+        )
+    return date.fromisoformat(noted)
 
 
 def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:
@@ -118,16 +160,21 @@ def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:
 
 
 def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
-    """Writes a file that appears at once: a scheduler may be reading the one before."""
+    """Writes a pipeline to a file; a scheduler may be reading the one before."""
     held = {
         "format": FORMAT,
         "made_by": compiled.made_by,
         "metadata": compiled.metadata,
         "ir": _plain(compiled.ir),
     }
+    write_whole(json.dumps(held, indent=1) + "\n", path)
+
+
+def write_whole(text: str, path: Path) -> None:
+    """Writes a file that appears at once, with its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.{os.getpid()}.half")
-    half.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+    half.write_text(text, encoding="utf-8")
     os.replace(half, path)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pairloom.components.trainer.progress import TrainingProgress
     from pairloom.pipeline.runner import NodeEvent
 
-_MARKS = {"waiting": "·", "done": "✓", "cached": "=", "failed": "✗", "stopped": "-"}
+_MARKS = {"waiting": "·", "done": "✓", "cached": "=", "failed": "✗", "stopped": "-", "skipped": " "}
 _STYLES = {
     "waiting": "dim",
     "running": "bold",
@@ -23,6 +23,7 @@ _STYLES = {
     "cached": "cyan",
     "failed": "red",
     "stopped": "yellow",
+    "skipped": "dim",
 }
 _PLAIN_PROGRESS_SECONDS = 15.0
 

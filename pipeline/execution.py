@@ -45,7 +45,12 @@ Build = Callable[[Recipe, Places], Any]
 
 
 def execute(
-    recipe: Recipe, runs_dir: str | Path, verbose: bool = False, build: Build | None = None
+    recipe: Recipe,
+    runs_dir: str | Path,
+    verbose: bool = False,
+    build: Build | None = None,
+    start: str = "",
+    end: str = "",
 ) -> FinishedRun:
     """Runs a recipe's pipeline, showing each node.
 
@@ -54,6 +59,8 @@ def execute(
         runs_dir: The run's folder is made in there.
         verbose: Let the libraries log to the terminal.
         build: Makes the TFX pipeline; None is `pairloom.pipeline.graph.build_pipeline`.
+        start: The first node that runs; what it needs is the last run's. Empty: the first there is.
+        end: The last node that runs; empty: the last there is.
 
     Raises:
         UserError: the recipe, its data, the folder or a node is at fault.
@@ -70,7 +77,7 @@ def execute(
         log = folder.logs / f"{run_id}.log"
         with quiet.output_to(log, verbose) as terminal, stoppable(terminal) as stop:
             try:
-                _run_pipeline(recipe, folder, run_id, terminal, build)
+                _run_pipeline(recipe, folder, run_id, terminal, build, (start, end))
             except UserError as error:
                 raise UserError(f"{error}\n  log: {shown_path(log)}") from error
             except KeyboardInterrupt:
@@ -104,12 +111,18 @@ def terminal_console(stream: TextIO) -> Console:
 
 
 def _run_pipeline(
-    recipe: Recipe, folder: RunFolder, run_id: str, terminal: TextIO, build: Build | None
+    recipe: Recipe,
+    folder: RunFolder,
+    run_id: str,
+    terminal: TextIO,
+    build: Build | None,
+    part: tuple[str, str],
 ) -> None:
     title = f"{recipe.name} → {shown_path(folder.path)}"
     with NodeDisplay(terminal_console(terminal), title) as display:
         from pairloom.components.trainer.devices import reserve_devices
         from pairloom.pipeline import compiled, runner
+        from pairloom.pipeline.part import keep_part
 
         # Now: the first node that uses TensorFlow fixes its devices for the whole process.
         reserve_devices(recipe.training.devices)
@@ -120,7 +133,9 @@ def _run_pipeline(
         pipeline = compiled.compile_pipeline(build(recipe, folder.places), folder.places.metadata)
         display.expect(pipeline.nodes)
         with _listening(display) if "Trainer" in pipeline.nodes else contextlib.nullcontext():
-            runner.run_nodes(pipeline.for_run(run_id), _observing(display, recipe, folder))
+            ir = pipeline.for_run(run_id)
+            keep_part(ir, *part)
+            runner.run_nodes(ir, _observing(display, recipe, folder))
 
 
 def _observing(

@@ -181,13 +181,13 @@ def trainer_config(recipe: Recipe, places: Places) -> dict[str, Any]:
 
 
 def told_recipe(recipe: Recipe) -> dict[str, Any]:
-    """The whole recipe as plain values, without its file's name and its places."""
+    """The whole recipe as plain values, without its file's name, places and schedule."""
     told: dict[str, Any] = plain(recipe)
     # Equal settings give equal text, which TFX's cache compares; only the fields' order matters.
     return {
         name: value if name == "fields" else json.loads(section(value))
         for name, value in told.items()
-        if name not in ("file", "notes", "places")
+        if name not in ("file", "notes", "places", "schedule")
     }
 
 

@@ -12,7 +12,7 @@ from typing import TextIO
 
 def hush_environment() -> None:
     """Settings that must stand before TensorFlow or TFX are imported; workers inherit them."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     # ML Metadata's own: else each connection to a database is a line or two.
     os.environ.setdefault("GLOG_minloglevel", "2")

@@ -20,8 +20,9 @@ from pairloom.components.holding import Held, held
 from pairloom.pipeline import records
 from pairloom.pipeline.connecting import patiently
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.part import is_left_out, reuse_if_first
 
-State = Literal["waiting", "running", "done", "cached", "failed"]
+State = Literal["waiting", "running", "done", "cached", "failed", "skipped"]
 
 _MOST_LINES = 5
 _GOOD: dict[int, State] = {mlmd.Execution.COMPLETE: "done", mlmd.Execution.CACHED: "cached"}
@@ -60,13 +61,16 @@ class PatientMetadata(metadata.Metadata):
 
 
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:
-    """Runs every node of a run's pipeline in this process, in its topological order.
+    """Runs the nodes of a run's pipeline in this process, in its topological order.
 
     Raises:
         NodeFailed: at the first node that fails.
     """
     for wrapped in ir.nodes:
         name = wrapped.pipeline_node.node_info.id
+        if is_left_out(wrapped.pipeline_node):
+            observe(NodeEvent(name, "skipped"))
+            continue
         observe(NodeEvent(name, "running"))
         began = time.monotonic()
         try:
@@ -113,6 +117,7 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
     node = _node_of(ir, name)
     deployment = runner_utils.extract_local_deployment_config(ir)
     connection = connection_of(ir)
+    reuse_if_first(ir, node, PatientMetadata(connection))
     if earlier := _last_attempt(ir, name):
         if earlier.last_known_state in _GOOD:
             return _GOOD[earlier.last_known_state]

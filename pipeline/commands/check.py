@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from datetime import date
 
 from pairloom.components.pairs.check import check_pairs
 from pairloom.components.pairs.errors import DataError
@@ -9,6 +10,7 @@ from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.summary import PairsSummary, judge
 from pairloom.pipeline.commands.arguments import add_recipe_arguments
 from pairloom.pipeline.commands.notes import print_notes
+from pairloom.pipeline.dates import dated_recipe
 from pairloom.pipeline.recipe import Recipe, load_recipe, require_data_folder
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.pipeline.settings_text import plain
@@ -37,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"{shown_path(recipe.file)}: the recipe is valid.")
     print_notes(recipe)
     require_data_folder(recipe)
+    # Where paths hold a date, the data of today.
+    recipe = dated_recipe(recipe, date.today())
     data, fields = plain(recipe.data), plain(recipe.fields)
     summary = check_pairs(
         data, fields, recipe.output, at_most=args.rows, strict=False, inputs=recipe.inputs

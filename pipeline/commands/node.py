@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
+from pairloom.pipeline.dates import as_date
 from pairloom.pipeline.display import NodeDisplay
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.quiet import hush_environment
@@ -31,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_run_id,
         metavar="ID",
         help="names the run: the same for all of its nodes, another for each run",
+    )
+    parser.add_argument(
+        "--date",
+        type=as_date,
+        help="what {DATE} and {SPAN} in the data's paths stand for (default: that of the nodes "
+        "before it, and of the first one today)",
     )
     parser.add_argument(
         "--verbose", action="store_true", help="show what TFX, Beam and TensorFlow log"
@@ -89,8 +96,8 @@ def _run(args: argparse.Namespace) -> dict[str, Any]:
         pipeline = compiled.read_compiled(Path(args.file))
         told["pipeline"] = pipeline.name
         _check_node(args.node, pipeline.nodes)
-        compiled.hold_to(pipeline, args.run_id)
-        ir = pipeline.for_run(args.run_id)
+        day = compiled.hold_to(pipeline, args.run_id, args.date)
+        ir = pipeline.for_run(args.run_id, day)
         with _shown(f"{pipeline.name}: {args.node}"):
             told["state"] = runner.run_node(ir, args.node)
         told["outputs"] = runner.outputs_of(ir, args.node)

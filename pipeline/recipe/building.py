@@ -4,12 +4,19 @@ import dataclasses
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
+from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pairloom.pipeline.recipe.document import Document, Key
 from pairloom.pipeline.recipe.errors import RecipeError, nearest_name
 
-_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_WORDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    date: "a date as 2026-11-17",
+}
 _LIMITS = {
     "at_least": ("at least", lambda value, limit: value >= limit),
     "at_most": ("at most", lambda value, limit: value <= limit),
@@ -231,7 +238,7 @@ def _scalar(wanted: Any, value: Any) -> Any:
         return float(value)
     if wanted is int and is_number and float(value).is_integer():
         return int(value)
-    if wanted in (str, bool) and isinstance(value, wanted):
+    if wanted in (str, bool, date) and isinstance(value, wanted):
         return value
     raise _Mismatch
 

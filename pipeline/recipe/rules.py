@@ -23,6 +23,15 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from broken_model(recipe)
     yield from _search(recipe)
     yield from _evaluation(recipe)
+    yield from _schedule(recipe)
+
+
+def _schedule(recipe: Recipe) -> Iterator[Broken]:
+    cron = recipe.schedule.cron
+    # What the five say is the scheduler's to judge.
+    if cron and not cron.startswith("@") and len(cron.split()) != 5:
+        expected = "five fields, as in 0 3 * * *, or a name as @daily"
+        yield Broken("schedule.cron", expected, cron)
 
 
 def _joined(recipe: Recipe) -> Iterator[Broken]:

@@ -8,6 +8,7 @@ components which there are.
 
 import dataclasses
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pairloom.kinds import DEFAULT, find_kind, kind_names
@@ -178,6 +179,36 @@ class PlaceSettings:
 
 
 @dataclass(frozen=True)
+class NodeSchedule:
+    """What is otherwise for one node; None: as the schedule says for all."""
+
+    retries: int | None = setting(None, at_least=0)
+    retry_minutes: float | None = setting(None, at_least=0)
+    timeout_minutes: float | None = setting(None, at_least=0)
+    pool: str | None = None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a scheduler runs the recipe, and how often it tries a node.
+
+    `cron` is a cron expression, or empty: only by hand. `start` is the first date, `catch_up` runs
+    what was missed since. A `timeout_minutes` of 0 is none. `nodes` says otherwise for one.
+    """
+
+    cron: str = ""
+    timezone: str = "UTC"
+    start: date | None = None
+    catch_up: bool = False
+    runs_at_once: int = setting(1, at_least=1)
+    retries: int = setting(2, at_least=0)
+    retry_minutes: float = setting(5.0, at_least=0)
+    timeout_minutes: float = setting(0.0, at_least=0)
+    pool: str = ""
+    nodes: dict[str, NodeSchedule] = setting({})
+
+
+@dataclass(frozen=True)
 class Recipe:
     """One task, from files to a served model.
 
@@ -204,6 +235,7 @@ class Recipe:
     search: Any = None
     evaluation: Evaluation = Evaluation()
     places: PlaceSettings = PlaceSettings()
+    schedule: Schedule = Schedule()
     file: str = field(default="", metadata={"internal": True})
     notes: tuple[str, ...] = field(default=(), metadata={"internal": True})
 

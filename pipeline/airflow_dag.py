@@ -1,0 +1,59 @@
+"""A compiled pipeline as an Airflow DAG: a task a node, each a `pairloom node` of its own."""
+
+import dataclasses
+from datetime import date
+from importlib import resources
+from pprint import pformat
+from string import Template
+
+from pairloom.pipeline.compiled import CompiledPipeline
+from pairloom.pipeline.recipe import Recipe
+from pairloom.pipeline.recipe.schema import Schedule
+
+__all__ = ["airflow_dag"]
+
+
+def airflow_dag(recipe: Recipe, compiled: CompiledPipeline, file: str, pairloom: str) -> str:
+    """The text of a DAG file, which imports nothing but Airflow.
+
+    Args:
+        recipe: Its `schedule` says when, and how often a node is tried.
+        compiled: Of that recipe.
+        file: Name of the compiled pipeline, which lies beside the DAG file.
+        pairloom: The command `pairloom` as the workers call it.
+    """
+    schedule = recipe.schedule
+    pipeline = {
+        "name": compiled.name,
+        "description": recipe.description,
+        "cron": schedule.cron,
+        "timezone": schedule.timezone,
+        "start": _start(schedule),
+        "catch_up": schedule.catch_up,
+        "runs_at_once": schedule.runs_at_once,
+        "pairloom": pairloom,
+        "file": file,
+    }
+    nodes = {
+        node: {"after": compiled.upstream(node), **_of_node(schedule, node)}
+        for node in compiled.nodes
+    }
+    template = resources.files("pairloom.deploy").joinpath("templates/airflow_dag.py.txt")
+    return Template(template.read_text("utf-8")).substitute(
+        pipeline=pformat(pipeline, sort_dicts=False), nodes=pformat(nodes, sort_dicts=False)
+    )
+
+
+def _start(schedule: Schedule) -> tuple[int, int, int]:
+    start = schedule.start or date.today()
+    return start.year, start.month, start.day
+
+
+def _of_node(schedule: Schedule, node: str) -> dict[str, float | str]:
+    """What a node is run with: what the schedule says of all, unless it says it of this one."""
+    own = schedule.nodes.get(node)
+    told = {} if own is None else dataclasses.asdict(own)
+    common = ("retries", "retry_minutes", "timeout_minutes", "pool")
+    return {
+        name: getattr(schedule, name) if told.get(name) is None else told[name] for name in common
+    }

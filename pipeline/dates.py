@@ -1,0 +1,54 @@
+"""The date of a run, and paths that hold it: `pairs-{DATE}.tsv`, `span-{SPAN}/*.gz`."""
+
+import argparse
+import dataclasses
+from datetime import date
+from typing import Any
+
+from pairloom.pipeline.recipe import Recipe
+
+__all__ = ["as_date", "dated", "dated_recipe", "is_dated"]
+
+_EPOCH = date(1970, 1, 1)
+
+
+def dated(text: str, day: date) -> str:
+    """Fills in a date.
+
+    Args:
+        text: `{DATE}` in it becomes 2026-11-17, `{SPAN}` the days since 1970, as TFX counts spans.
+        day: The date of the run.
+    """
+    return text.replace("{DATE}", day.isoformat()).replace("{SPAN}", str((day - _EPOCH).days))
+
+
+def is_dated(text: str) -> bool:
+    """Whether a text holds a date to be filled in."""
+    return "{DATE}" in text or "{SPAN}" in text
+
+
+def dated_recipe(recipe: Recipe, day: date) -> Recipe:
+    """A recipe whose data are those of a date."""
+    data = recipe.data
+    files = {
+        name: _filled(getattr(data, name), day) for name in ("folder", "train", "eval", "test")
+    }
+    return dataclasses.replace(recipe, data=dataclasses.replace(data, **files))
+
+
+def as_date(text: str) -> date:
+    """A date of a command line."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a date as 2026-11-17, received {text!r}"
+        ) from None
+
+
+def _filled(value: Any, day: date) -> Any:
+    if isinstance(value, str):
+        return dated(value, day)
+    if isinstance(value, tuple):
+        return tuple(dated(one, day) for one in value)
+    return {key: dated(one, day) for key, one in value.items()} if value else value
