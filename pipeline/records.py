@@ -127,20 +127,34 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         if dead:
             store.put_executions(dead)
             done.append(f"Closed {len(dead)} interrupted executions.")
-        lost = [
-            a
-            for a in store.get_artifacts()
-            # Others may be another pipeline's, on a machine whose files are not seen from here.
-            if a.uri.startswith(f"{folder.pipeline_root}/")
-            and a.state == mlmd.Artifact.LIVE
-            and not all(Path(p).exists() for p in _paths(a))
-        ]
-        for artifact in lost:
-            artifact.state = mlmd.Artifact.DELETED
-        if lost:
-            store.put_artifacts(lost)
-            done.append(f"Forgot {len(lost)} artifacts whose files are gone.")
+        if lost := forget_lost(store, str(folder.pipeline_root)):
+            done.append(f"Forgot {lost} artifacts whose files are gone.")
     return done
+
+
+def forget_lost(store: metadata_store.MetadataStore, root: str) -> int:
+    """Marks artifacts whose files are gone, so that the cache gives them to nobody.
+
+    Args:
+        store: The database.
+        root: Where the pipeline's artifacts are. Others may be another pipeline's, on a machine
+            whose files are not seen from here.
+
+    Returns:
+        How many there were.
+    """
+    live = [a for a in store.get_artifacts() if a.state == mlmd.Artifact.LIVE]
+    lost = [a for a in live if a.uri.startswith(f"{root}/") and not is_there(a)]
+    for artifact in lost:
+        artifact.state = mlmd.Artifact.DELETED
+    if lost:
+        store.put_artifacts(lost)
+    return len(lost)
+
+
+def is_there(artifact: mlmd.Artifact) -> bool:
+    """Whether an artifact's files, and those of its push, are on the disk."""
+    return all(Path(path).exists() for path in _paths(artifact))
 
 
 def _paths(artifact: mlmd.Artifact) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,7 @@ from tfx.orchestration.local import runner_utils
 from tfx.orchestration.portable import launcher
 from tfx.orchestration.portable.mlmd import context_lib, execution_lib
 from tfx.proto.orchestration import pipeline_pb2
+from tfx.types import Artifact
 
 from pairloom.components.holding import Held, held
 from pairloom.pipeline import records
@@ -120,12 +121,19 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
     reuse_if_first(ir, node, PatientMetadata(connection))
     if earlier := _last_attempt(ir, name):
         if earlier.last_known_state in _GOOD:
+            _check_outputs(ir, name)
             return _GOOD[earlier.last_known_state]
         # It is dead, for it does not hold the node's lock.
         records.remove_outputs(Path(root), earlier.id)
+    if not node.upstream_nodes:
+        # Once a run: else the cache would give it what somebody has deleted.
+        with PatientMetadata(connection) as handle:
+            records.forget_lost(handle.store, root)
     if missing := [before for before in node.upstream_nodes if not _has_ended(ir, before)]:
         reason = f"{', '.join(missing)} must end well before it in the run {run_id}"
         raise NodeFailed(name, reason, expected=True)
+    for before in node.upstream_nodes:
+        _check_outputs(ir, before)
     info = launcher.Launcher(
         pipeline_node=node,
         mlmd_connection=PatientMetadata(connection),
@@ -146,12 +154,16 @@ def connection_of(ir: pipeline_pb2.Pipeline) -> mlmd.ConnectionConfig:
 
 def outputs_of(ir: pipeline_pb2.Pipeline, name: str) -> dict[str, list[str]]:
     """Where a node's outputs of this run are: name to URIs."""
+    found = _outputs(ir, name)
+    return {key: [artifact.uri for artifact in artifacts] for key, artifacts in found.items()}
+
+
+def _outputs(ir: pipeline_pb2.Pipeline, name: str) -> Mapping[str, Sequence[Artifact]]:
     attempt = _last_attempt(ir, name)
     if attempt is None:
         return {}
     with PatientMetadata(connection_of(ir)) as handle:
-        found = execution_lib.get_output_artifacts(handle, attempt.id)
-    return {key: [artifact.uri for artifact in artifacts] for key, artifacts in found.items()}
+        return execution_lib.get_output_artifacts(handle, attempt.id)
 
 
 def _node_of(ir: pipeline_pb2.Pipeline, name: str) -> pipeline_pb2.PipelineNode:
@@ -170,6 +182,20 @@ def _last_attempt(ir: pipeline_pb2.Pipeline, name: str) -> mlmd.Execution | None
 def _has_ended(ir: pipeline_pb2.Pipeline, name: str) -> bool:
     attempt = _last_attempt(ir, name)
     return attempt is not None and attempt.last_known_state in _GOOD
+
+
+def _check_outputs(ir: pipeline_pb2.Pipeline, name: str) -> None:
+    """Makes sure that what a node made in this run was not deleted since.
+
+    Raises:
+        UserError: It was. A node runs once in a run of TFX, and so it is gone for this one.
+    """
+    for made in (one for each in _outputs(ir, name).values() for one in each):
+        if not records.is_there(made.mlmd_artifact):
+            raise UserError(
+                f"Expected what {name} made in this run at {made.uri}. Received: it is gone. Begin "
+                "a run with another id: it makes again what is missing."
+            )
 
 
 def _state_of(config: mlmd.ConnectionConfig, execution_id: int | None, node: str) -> State:

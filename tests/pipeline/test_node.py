@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,6 +92,17 @@ def test_nodes_of_one_run_find_each_other_and_those_of_the_next_the_cache(start,
     assert outputs(folder) == ["half", "number"]
     for node in ("First", "Second"):
         assert ended(start(node, "run-2"))[1]["state"] == "cached"
+
+
+@pytest.mark.slow
+def test_what_was_deleted_is_told_and_the_next_run_makes_it_again(start, folder):
+    ended(start("First"))
+    shutil.rmtree(folder.pipeline_root / "First" / "made")
+    for node in ("First", "Second"):
+        code, told, _ = ended(start(node))
+        assert code == 1 and "Expected what First made in this run at" in told["reason"]
+    for node in ("First", "Second"):
+        assert ended(start(node, "run-2"))[1]["state"] == "done"
 
 
 @pytest.mark.slow
