@@ -10,9 +10,9 @@ from typing import Any
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from pairloom.kinds.text.letters import letters_of, rule_files
+from pairloom.kinds.text.letters import composing_file, letters_of, rule_files
 from pairloom.kinds.text.vocabulary import Vocabulary
-from pairloom.kinds.text.words import LONGEST, normalized, words_of
+from pairloom.kinds.text.words import LONGEST, composed, normalized, words_of
 
 __all__ = ["METHODS", "SMALLEST", "LearnedModel", "count", "learn", "learn_subwords"]
 
@@ -82,7 +82,8 @@ def learn_subwords(counts: Mapping[str, int], method: str, size: int) -> Learned
 
     Ids 0 to 3 are padding, unknown, begin and end, then come the 256 bytes, into which characters
     that the vocabulary lacks are broken up, then what was learned. Text is normalized by NFKC,
-    and taken apart by NFKD where letters are learned.
+    and taken apart by NFKD where letters are learned. Whole words stay what they are, by NFC: NFKC
+    would make h of ʰ, and so another phone.
 
     Args:
         counts: Words with their counts.
@@ -103,10 +104,21 @@ def learn_subwords(counts: Mapping[str, int], method: str, size: int) -> Learned
         )
     if not counts:
         raise ValueError("There must be words to learn subwords from. Received: none.")
+    if method != "words":
+        counts = _normalized_counts(counts)
     ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:MOST_WORDS]
     model = METHODS[method](dict(ranked), size)
     proto = ModelProto.FromString(model)
     return LearnedModel(model, method, size, len(proto.pieces))
+
+
+def _normalized_counts(counts: Mapping[str, int]) -> Counter[str]:
+    merged: Counter[str] = Counter()
+    for word, count in counts.items():
+        # Some characters have a space in them once they are normalized.
+        for part in normalized(word).split():
+            merged[part] += count
+    return merged
 
 
 def _trained(
@@ -208,9 +220,10 @@ def _spelled(found: Counter[str], size: int, rules: Mapping[str, Any]) -> bytes:
 def _words(counts: Mapping[str, int], size: int) -> bytes:
     merged: Counter[str] = Counter()
     for word, count in counts.items():
-        merged[normalized(word)] += count
-    ranked = sorted(merged, key=lambda word: (-merged[word], word))
-    return _listed([SPACE + word for word in ranked], size, TrainerSpec.WORD, dummy_prefix=True)
+        merged[composed(word)] += count
+    ranked = [SPACE + word for word in sorted(merged, key=lambda word: (-merged[word], word))]
+    with composing_file() as rules:
+        return _listed(ranked, size, TrainerSpec.WORD, dummy_prefix=True, rules=rules)
 
 
 def _listed(
@@ -218,7 +231,7 @@ def _listed(
     size: int,
     model_type: int,
     dummy_prefix: bool,
-    rules: Mapping[str, Any] = NFKC,
+    rules: Mapping[str, Any],
 ) -> bytes:
     """A model of the given pieces, most frequent first, with special ids and bytes as all have.
 

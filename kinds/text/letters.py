@@ -4,14 +4,13 @@ As tables of SentencePiece: its model takes a text apart before it is cut into p
 it writes together again, in the graph as anywhere else.
 """
 
-import os
 import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["letters_of", "rule_files"]
+__all__ = ["composing_file", "letters_of", "rule_files"]
 
 
 def letters_of(text: str) -> str:
@@ -22,11 +21,15 @@ def letters_of(text: str) -> str:
 @contextmanager
 def rule_files() -> Iterator[dict[str, str]]:
     """What the trainer of SentencePiece is told: the files of both tables."""
-    with tempfile.TemporaryDirectory() as folder:
-        apart, together = (os.path.join(folder, name) for name in ("apart.tsv", "together.tsv"))
-        _write(apart, _taken_apart())
-        _write(together, _put_together())
+    with _file_of(_taken_apart()) as apart, _file_of(_put_together()) as together:
         yield {"normalization_rule_tsv": apart, "denormalization_rule_tsv": together}
+
+
+@contextmanager
+def composing_file() -> Iterator[dict[str, str]]:
+    """The same where a text's letters are to be put together, as NFC does, and nothing else."""
+    with _file_of(_put_together()) as together:
+        yield {"normalization_rule_tsv": together}
 
 
 def _characters() -> Iterator[str]:
@@ -49,9 +52,12 @@ def _put_together() -> Iterator[tuple[str, str]]:
             yield letters, character
 
 
-def _write(path: str, rules: Iterator[tuple[str, str]]) -> None:
+@contextmanager
+def _file_of(rules: Iterator[tuple[str, str]]) -> Iterator[str]:
     """Code points in hexadecimal, a tab between before and after."""
-    with open(path, "w", encoding="ascii") as file:
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="ascii") as file:
         for rule in rules:
             sides = (" ".join(f"{ord(character):X}" for character in side) for side in rule)
             file.write("\t".join(sides) + "\n")
+        file.flush()
+        yield file.name
