@@ -4,7 +4,7 @@ RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
 
-.PHONY: setup demo test test-recipes test-backends load-tools lint clean
+.PHONY: setup demo test test-recipes test-backends test-airflow load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -22,6 +22,11 @@ test-recipes: setup
 # The layers alone, in an environment of their own.
 test-backends:
 	@./backends.sh $(PYTEST_ARGS)
+
+# Real Airflows, 2.10 and 3, each in an environment of its own: some twenty minutes.
+test-airflow: setup
+	@./airflow.sh
+	@.venv/bin/python -m pytest -m minutes tests/airflow $(PYTEST_ARGS)
 
 # grpcurl and ghz, built with Go into .tools/.
 load-tools:

@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent))
 from airflow_home import AirflowHome
 
-pytest.importorskip("tfx")
 pytestmark = pytest.mark.minutes
 
 ROOT = Path(__file__).parents[2]
