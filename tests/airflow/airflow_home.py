@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -62,7 +63,11 @@ class AirflowHome:
     def listed(self, *arguments: str) -> list[dict]:
         """What a command lists as JSON, which log lines may stand before."""
         out = self.run(*arguments, "-o", "json")
-        return json.loads(out[out.index("[") :] if "[" in out else "[]")
+        for found in re.finditer(r"^\[", out, re.MULTILINE):
+            with contextlib.suppress(ValueError):
+                return json.loads(out[found.start() :])
+        assert "No data found" in out, out
+        return []
 
     @contextlib.contextmanager
     def scheduling(self) -> Iterator[None]:
