@@ -40,13 +40,18 @@ def test_a_run_of_another_runner_has_its_row(pairloom, tmp_path):
     folder = RunFolder.of(tmp_path / "runs", "words")
     folder.make()
     with records.open_store(folder) as store:
-        kind = store.put_context_type(mlmd.ContextType(name="pipeline_run"))
-        run = mlmd.Context(type_id=kind, name="2024-05-06T07:08:09.101112")
+        run, node = (
+            mlmd.Context(type_id=store.put_context_type(mlmd.ContextType(name=kind)), name=name)
+            for kind, name in (
+                ("pipeline_run", "2024-05-06T07:08:09.101112"),
+                ("node", "words.Trainer"),
+            )
+        )
         execution = mlmd.Execution(
             type_id=store.put_execution_type(mlmd.ExecutionType(name="Trainer")),
             last_known_state=mlmd.Execution.FAILED,
         )
-        store.put_execution(execution, [], [run])
+        store.put_execution(execution, [], [run, node])
     code, out, err = pairloom("runs")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith("words") and "failed" in out
