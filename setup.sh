@@ -82,7 +82,7 @@ else
 fi
 
 say "installing the locked dependencies into .venv: 3 GB, some minutes the first time"
-UV_PROJECT_ENVIRONMENT=.venv "$uv" sync --frozen --extra pipeline --compile-bytecode --python .venv/bin/python ||
+UV_PROJECT_ENVIRONMENT=.venv "$uv" sync --frozen --extra pipeline --extra kubeflow --compile-bytecode --python .venv/bin/python ||
     fail "the locked dependencies could not be installed: see the message above."
 echo "$wanted" >"$stamp"
 say "done"

@@ -1,6 +1,5 @@
 """A compiled pipeline as an Airflow DAG: a task a node, each a `pairloom node` of its own."""
 
-import dataclasses
 from datetime import date
 from importlib import resources
 from pprint import pformat
@@ -8,7 +7,7 @@ from string import Template
 
 from pairloom.pipeline.compiled import CompiledPipeline
 from pairloom.pipeline.recipe import Recipe
-from pairloom.pipeline.recipe.schema import Schedule
+from pairloom.pipeline.recipe.schema import NodeSchedule, Schedule
 
 __all__ = ["airflow_dag"]
 
@@ -35,7 +34,7 @@ def airflow_dag(recipe: Recipe, compiled: CompiledPipeline, file: str, pairloom:
         "file": file,
     }
     nodes = {
-        node: {"after": compiled.upstream(node), **_of_node(schedule, node)}
+        node: {"after": compiled.upstream(node), **_told(schedule.of_node(node))}
         for node in compiled.nodes
     }
     template = resources.files("pairloom.deploy").joinpath("templates/airflow_dag.py.txt")
@@ -49,11 +48,6 @@ def _start(schedule: Schedule) -> tuple[int, int, int]:
     return start.year, start.month, start.day
 
 
-def _of_node(schedule: Schedule, node: str) -> dict[str, float | str]:
-    """What a node is run with: what the schedule says of all, unless it says it of this one."""
-    own = schedule.nodes.get(node)
-    told = {} if own is None else dataclasses.asdict(own)
-    common = ("retries", "retry_minutes", "timeout_minutes", "pool")
-    return {
-        name: getattr(schedule, name) if told.get(name) is None else told[name] for name in common
-    }
+def _told(settings: NodeSchedule) -> dict[str, float | str]:
+    names = ("retries", "retry_minutes", "timeout_minutes", "pool")
+    return {name: getattr(settings, name) for name in names}

@@ -4,6 +4,8 @@ The file is JSON: TFX's intermediate form of the pipeline (its IR) and which pai
 holds all settings and places, so that what a run does cannot change between two of its nodes.
 """
 
+import base64
+import gzip
 import hashlib
 import json
 import os
@@ -31,6 +33,7 @@ __all__ = [
     "CompiledPipeline",
     "compile_pipeline",
     "hold_to",
+    "packed",
     "read_compiled",
     "write_compiled",
     "write_whole",
@@ -41,6 +44,8 @@ DATA_NODE = "PairExamples"
 
 FORMAT = 2
 """Raised when a file of before could no longer be run."""
+
+_PACKED = "packed:"
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,15 @@ class CompiledPipeline:
 
     def upstream(self, node: str) -> list[str]:
         """The nodes that must have ended before this one begins."""
-        [found] = [n.pipeline_node for n in self.ir.nodes if n.pipeline_node.node_info.id == node]
-        return list(found.upstream_nodes)
+        return list(self._node(node).upstream_nodes)
+
+    def outputs(self, node: str) -> list[str]:
+        """The names of a node's outputs."""
+        return sorted(self._node(node).outputs.outputs)
+
+    def _node(self, name: str) -> pipeline_pb2.PipelineNode:
+        [node] = [n.pipeline_node for n in self.ir.nodes if n.pipeline_node.node_info.id == name]
+        return node
 
     def for_run(self, run_id: str, day: date | None = None) -> pipeline_pb2.Pipeline:
         """The IR of one run, with the metadata database as this machine reaches it.
@@ -161,13 +173,22 @@ def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:
 
 def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
     """Writes a pipeline to a file; a scheduler may be reading the one before."""
-    held = {
+    write_whole(json.dumps(_held(compiled), indent=1) + "\n", path)
+
+
+def packed(compiled: CompiledPipeline) -> str:
+    """A pipeline as one word of some 6 kB, for a command line: `read_compiled` takes it as well."""
+    text = json.dumps(_held(compiled), sort_keys=True)
+    return _PACKED + base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _held(compiled: CompiledPipeline) -> dict[str, Any]:
+    return {
         "format": FORMAT,
         "made_by": compiled.made_by,
         "metadata": compiled.metadata,
         "ir": _plain(compiled.ir),
     }
-    write_whole(json.dumps(held, indent=1) + "\n", path)
 
 
 def write_whole(text: str, path: Path) -> None:
@@ -178,29 +199,33 @@ def write_whole(text: str, path: Path) -> None:
     os.replace(half, path)
 
 
-def read_compiled(path: Path) -> CompiledPipeline:
-    """Reads what `write_compiled` wrote.
+def read_compiled(source: str | Path) -> CompiledPipeline:
+    """Reads what `write_compiled` wrote, or what `packed` gave.
+
+    Args:
+        source: A file's path, or a packed pipeline.
 
     Raises:
         UserError: It is no such file, or of a pairloom that wrote it otherwise.
     """
+    shown = "what was packed" if str(source).startswith(_PACKED) else source
     try:
-        held = json.loads(path.read_text("utf-8"))
+        held = json.loads(_text_of(source))
         number, made_by, told = held["format"], held["made_by"], held["ir"]
         database = held["metadata"] if number == FORMAT else ""
     except FileNotFoundError:
         raise UserError(
-            f"Expected a compiled pipeline. Received: {path}, which is not there. "
+            f"Expected a compiled pipeline. Received: {shown}, which is not there. "
             "`pairloom compile RECIPE -o FILE` writes one."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise UserError(
-            f"Expected a file that `pairloom compile` wrote. Received: {path} "
+            f"Expected a file that `pairloom compile` wrote. Received: {shown} "
             f"({type(error).__name__}: {error})."
         ) from None
     if number != FORMAT:
         raise UserError(
-            f"{path} was compiled by pairloom {made_by} (format {number}), and this is "
+            f"{shown} was compiled by pairloom {made_by} (format {number}), and this is "
             f"pairloom {metadata.version('pairloom')} (format {FORMAT}). Compile it again, or run "
             "it with that version."
         )
@@ -208,10 +233,16 @@ def read_compiled(path: Path) -> CompiledPipeline:
         ir = json_format.ParseDict(told, pipeline_pb2.Pipeline())
     except json_format.ParseError as error:
         raise UserError(
-            f"{path} was compiled by pairloom {made_by}, and this is pairloom "
+            f"{shown} was compiled by pairloom {made_by}, and this is pairloom "
             f"{metadata.version('pairloom')}, which cannot read it: {error}. Compile it again."
         ) from None
     return CompiledPipeline(ir, database, made_by, _digest(told, database))
+
+
+def _text_of(source: str | Path) -> str:
+    if isinstance(source, str) and source.startswith(_PACKED):
+        return gzip.decompress(base64.b64decode(source[len(_PACKED) :], validate=True)).decode()
+    return Path(source).read_text("utf-8")
 
 
 def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:

@@ -36,10 +36,10 @@ def dated_recipe(recipe: Recipe, day: date) -> Recipe:
     return dataclasses.replace(recipe, data=dataclasses.replace(data, **files))
 
 
-def as_date(text: str) -> date:
-    """A date of a command line."""
+def as_date(text: str) -> date | None:
+    """A date of a command line; None where it is empty, as a scheduler may leave it."""
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat(text) if text else None
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"expected a date as 2026-11-17, received {text!r}"

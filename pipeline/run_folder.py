@@ -3,7 +3,7 @@
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,13 @@ class RunFolder:
     @property
     def places(self) -> Places:
         """Where its things lie: in the folder, but for what `settle` put elsewhere."""
-        noted = self._noted()
+        return self._places(self._noted())
+
+    def planned(self, metadata: str = "", push: str = "", beam: Sequence[str] = ()) -> Places:
+        """Where its things will lie on another machine; arguments as of `settle`."""
+        return self._places(_told(metadata, push, beam))
+
+    def _places(self, noted: Mapping[str, Any]) -> Places:
         return Places(
             root=str(self.pipeline_root),
             checkpoints=str(self.checkpoints),
@@ -102,8 +108,7 @@ class RunFolder:
             push: The served model's base path.
             beam: Options of Beam.
         """
-        wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam)}
-        told = {key: value for key, value in wanted.items() if value}
+        told = _told(metadata, push, beam)
         if told == self._noted():
             return
         note = self.path / _NOTE
@@ -153,6 +158,11 @@ class RunFolder:
     def note_run(self, run_id: str) -> None:
         """Says which run holds the lock, once nothing is left of the one before."""
         (self.path / ".lock").write_text(f"{os.getpid()} {run_id}", encoding="ascii")
+
+
+def _told(metadata: str, push: str, beam: Sequence[str]) -> dict[str, Any]:
+    wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam)}
+    return {key: value for key, value in wanted.items() if value}
 
 
 def _holder(file: TextIO) -> tuple[str, str]:

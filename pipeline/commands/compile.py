@@ -1,4 +1,4 @@
-"""`pairloom compile [airflow] RECIPE`: the pipeline in a file, to be run node by node anywhere."""
+"""`pairloom compile [airflow | kubeflow] RECIPE`: a pipeline in a file, run node by node."""
 
 import argparse
 import sys
@@ -23,9 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scheduler",
         nargs="?",
-        choices=["airflow"],
+        choices=["airflow", "kubeflow"],
         metavar="SCHEDULER",
-        help="airflow: write a DAG file too (default: the pipeline alone)",
+        help="airflow: a DAG file too; kubeflow: a pipeline of containers (default: what "
+        "`pairloom node` runs, alone)",
     )
     add_recipe_arguments(parser)
     add_runs_dir_argument(parser)
@@ -33,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="PLACE",
-        help="the file to write (default: NAME.pipeline.json); for airflow the folder of DAGs "
-        "(default: dags)",
+        help="the file to write (default: NAME.pipeline.json, for kubeflow "
+        "NAME.kubeflow.yaml); for airflow the folder of DAGs (default: dags)",
     )
     parser.add_argument(
         "--pairloom",
         metavar="COMMAND",
-        default=str(Path(sys.executable).with_name("pairloom")),
-        help="the command `pairloom` where the nodes run (default: this one)",
+        help="the command `pairloom` where the nodes run (default: this one; for kubeflow "
+        "that on the image's PATH)",
     )
 
 
@@ -50,15 +51,25 @@ def run(args: argparse.Namespace) -> int:
     print_notes(recipe)
     require_data_folder(recipe)
     folder = RunFolder.of(args.runs_dir, recipe.name)
-    folder.make()
-    folder.settle(**plain(recipe.places))
+    # The containers' volumes are not this machine's.
+    if args.scheduler != "kubeflow":
+        folder.make()
+        folder.settle(**plain(recipe.places))
+    places = folder.planned(**plain(recipe.places))
     hush_environment()
     from pairloom.pipeline.compiled import compile_pipeline, write_compiled
     from pairloom.pipeline.graph import build_pipeline
 
-    compiled = compile_pipeline(build_pipeline(recipe, folder.places), folder.places.metadata)
+    compiled = compile_pipeline(build_pipeline(recipe, places), places.metadata)
+    if args.scheduler:
+        _check_nodes(recipe, compiled)
     if args.scheduler == "airflow":
-        _write_dag(recipe, compiled, Path(args.output or "dags"), args.pairloom)
+        pairloom = args.pairloom or str(Path(sys.executable).with_name("pairloom"))
+        _write_dag(recipe, compiled, Path(args.output or "dags"), pairloom)
+        return 0
+    if args.scheduler == "kubeflow":
+        file = Path(args.output or f"{recipe.name}.kubeflow.yaml")
+        _write_kubeflow(recipe, compiled, file, args.pairloom or "pairloom")
         return 0
     file = Path(args.output or f"{recipe.name}.pipeline.json")
     write_compiled(compiled, file)
@@ -68,10 +79,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_dag(recipe: Recipe, compiled: "CompiledPipeline", dags: Path, pairloom: str) -> None:
-    from pairloom.pipeline.airflow_dag import airflow_dag
-    from pairloom.pipeline.compiled import write_compiled, write_whole
-
+def _check_nodes(recipe: Recipe, compiled: "CompiledPipeline") -> None:
     for node in recipe.schedule.nodes:
         if node not in compiled.nodes:
             near = nearest_name(node, compiled.nodes)
@@ -79,6 +87,12 @@ def _write_dag(recipe: Recipe, compiled: "CompiledPipeline", dags: Path, pairloo
                 f"Expected in schedule.nodes some of {', '.join(compiled.nodes)}. Received: {node}."
                 + (f" Did you mean {near}?" if near else "")
             )
+
+
+def _write_dag(recipe: Recipe, compiled: "CompiledPipeline", dags: Path, pairloom: str) -> None:
+    from pairloom.pipeline.airflow_dag import airflow_dag
+    from pairloom.pipeline.compiled import write_compiled, write_whole
+
     file = dags / f"{recipe.name}.pipeline.json"
     # First what the DAG names, for Airflow reads the folder all the time.
     write_compiled(compiled, file)
@@ -87,3 +101,20 @@ def _write_dag(recipe: Recipe, compiled: "CompiledPipeline", dags: Path, pairloo
     when = recipe.schedule.cron or "by hand: the recipe's schedule has no `cron`"
     print(f"{shown_path(dag)}: {len(compiled.nodes)} tasks, {when}")
     print(f"{shown_path(file)}: what they run")
+
+
+def _write_kubeflow(
+    recipe: Recipe, compiled: "CompiledPipeline", file: Path, pairloom: str
+) -> None:
+    if file.suffix not in (".yaml", ".yml"):
+        raise UserError(f"Expected after -o a file that ends in .yaml. Received: {file}.")
+    try:
+        from pairloom.pipeline.kubeflow_pipeline import write_kubeflow_pipeline
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"Expected Kubeflow's SDK. Received: no module {error.name}. "
+            "`pip install 'pairloom[kubeflow]'` brings it."
+        ) from None
+    write_kubeflow_pipeline(recipe, compiled, file, pairloom)
+    images = sorted({str(recipe.schedule.of_node(node).image) for node in compiled.nodes})
+    print(f"{shown_path(file)}: {len(compiled.nodes)} containers of {', '.join(images)}")

@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -18,13 +17,16 @@ from rich.console import Console
 from pairloom.pipeline.dates import as_date
 from pairloom.pipeline.display import NodeDisplay
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.kubeflow_outputs import show_outputs
 from pairloom.pipeline.quiet import hush_environment
 from pairloom.pipeline.stopping import Interrupted, stoppable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
-    parser.add_argument("file", metavar="FILE", help="what `pairloom compile` wrote")
+    parser.add_argument(
+        "file", metavar="FILE", help="what `pairloom compile` wrote, or holds in a `pipeline.yaml`"
+    )
     parser.add_argument("node", metavar="NODE", help="the node to run, such as Trainer")
     parser.add_argument(
         "--run-id",
@@ -38,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=as_date,
         help="what {DATE} and {SPAN} in the data's paths stand for (default: that of the nodes "
         "before it, and of the first one today)",
+    )
+    parser.add_argument(
+        "--executor-input",
+        default="",
+        metavar="JSON",
+        help="what Kubeflow tells a container: it gets the node's scores and report for its page",
     )
     parser.add_argument(
         "--verbose", action="store_true", help="show what TFX, Beam and TensorFlow log"
@@ -93,7 +101,7 @@ def _run(args: argparse.Namespace) -> dict[str, Any]:
     _log_level(args.verbose)
     told: dict[str, Any] = {"run": args.run_id, "node": args.node}
     try:
-        pipeline = compiled.read_compiled(Path(args.file))
+        pipeline = compiled.read_compiled(args.file)
         told["pipeline"] = pipeline.name
         _check_node(args.node, pipeline.nodes)
         day = compiled.hold_to(pipeline, args.run_id, args.date)
@@ -101,6 +109,8 @@ def _run(args: argparse.Namespace) -> dict[str, Any]:
         with _shown(f"{pipeline.name}: {args.node}"):
             told["state"] = runner.run_node(ir, args.node)
         told["outputs"] = runner.outputs_of(ir, args.node)
+        if args.executor_input:
+            show_outputs(args.executor_input, told["outputs"])
     except UserError as error:
         told.update(state="failed", reason=getattr(error, "reason", str(error)))
     return {**told, "seconds": round(time.monotonic() - began, 1)}

@@ -186,6 +186,11 @@ class NodeSchedule:
     retry_minutes: float | None = setting(None, at_least=0)
     timeout_minutes: float | None = setting(None, at_least=0)
     pool: str | None = None
+    image: str | None = None
+    cpu: str | None = None
+    memory: str | None = None
+    gpus: int | None = setting(None, at_least=0)
+    gpu_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,10 @@ class Schedule:
 
     `cron` is a cron expression, or empty: only by hand. `start` is the first date, `catch_up` runs
     what was missed since. A `timeout_minutes` of 0 is none. `nodes` says otherwise for one.
+
+    Pools are Airflow's. For Kubeflow, `image` is the container's, `cpu` and `memory` are limits as
+    Kubernetes writes them (`500m`, `4Gi`), `volumes` are paths by claim, and `secrets` are
+    `SECRET/KEY` by the variable that is to hold it.
     """
 
     cron: str = ""
@@ -205,7 +214,26 @@ class Schedule:
     retry_minutes: float = setting(5.0, at_least=0)
     timeout_minutes: float = setting(0.0, at_least=0)
     pool: str = ""
+    image: str = "pairloom:latest"
+    cpu: str = ""
+    memory: str = ""
+    gpus: int = setting(0, at_least=0)
+    gpu_type: str = "nvidia.com/gpu"
+    volumes: dict[str, str] = setting({})
+    secrets: dict[str, str] = setting({})
     nodes: dict[str, NodeSchedule] = setting({})
+
+    def of_node(self, node: str) -> NodeSchedule:
+        """What a node is run with: what is said of all, unless it is said of this one."""
+        own = self.nodes.get(node, NodeSchedule())
+        return NodeSchedule(
+            **{
+                each.name: getattr(self, each.name)
+                if getattr(own, each.name) is None
+                else getattr(own, each.name)
+                for each in dataclasses.fields(NodeSchedule)
+            }
+        )
 
 
 @dataclass(frozen=True)
