@@ -210,7 +210,7 @@ def test_a_model_that_is_not_blessed_is_not_pushed(trained):
 @pytest.mark.slow
 def test_the_commands_of_scheduling_run(tmp_path):
     commands = shell_commands(ROOT / "docs" / "scheduling.md")
-    assert [command.split()[1] for command in commands] == ["compile", "node", "compile"]
+    assert [command.split()[1] for command in commands] == ["compile", "node", "compile", "compile"]
     for command in commands:
         # The command beside this Python, and a slice of the words.
         words = [str(Path(sys.executable).with_name("pairloom")), *command.split()[1:]]
@@ -220,3 +220,4 @@ def test_the_commands_of_scheduling_run(tmp_path):
         if words[1] == "node":
             assert json.loads(ended.stdout.splitlines()[-1])["state"] == "done"
     assert (tmp_path / "dags" / "cmudict.py").exists()
+    assert (tmp_path / "cmudict.kubeflow.yaml").exists()
