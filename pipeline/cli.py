@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "validate a recipe and its data; trains nothing",
     "run": "run a recipe's pipeline: data in, a blessed and pushed model out",
     "compile": "write a recipe's pipeline to a file, to be run node by node by a scheduler",
+    "submit": "run a recipe on a Kubeflow, now or by its schedule",
     "node": "run one node of a compiled pipeline",
     "demo": "run a recipe, serve its model, and ask it three held-out questions",
     "serve": "serve pushed models over gRPC and REST, as TF Serving does",

@@ -13,6 +13,8 @@ from pairloom.pipeline.recipe.schema import NodeSchedule, Schedule
 
 __all__ = ["write_kubeflow_pipeline"]
 
+# Newer Kubeflows and Vertex AI fill in the first, Kubeflow Pipelines 2.1 knows Argo's alone.
+_RUN_IDS = (dsl.PIPELINE_JOB_ID_PLACEHOLDER, "{{workflow.uid}}")
 _ASKED = ("--executor-input", dsl.PIPELINE_TASK_EXECUTOR_INPUT_PLACEHOLDER)
 
 
@@ -35,7 +37,7 @@ def write_kubeflow_pipeline(
         for node in compiled.nodes:
             settings = recipe.schedule.of_node(node)
             component = _component(node, settings, _shown(compiled, node), [pairloom, "node", text])
-            task = component(run_id=dsl.PIPELINE_JOB_ID_PLACEHOLDER, date=date)
+            task = component(date=date)
             tasks[node] = _settle(task, settings, recipe.schedule)
             task.set_display_name(node)
             task.after(*(tasks[before] for before in compiled.upstream(node)))
@@ -54,18 +56,20 @@ def _component(
 ) -> Callable[..., Any]:
     """The container of a node, whose outputs are for Kubeflow's page alone."""
 
-    def spec(run_id: str, date: str, *told: str) -> dsl.ContainerSpec:
-        args = [node, "--run-id", run_id, "--date", date, *told]
+    ids = [word for run_id in _RUN_IDS for word in ("--run-id", run_id)]
+
+    def spec(date: str, *told: str) -> dsl.ContainerSpec:
+        args = [node, *ids, "--date", date, *told]
         return dsl.ContainerSpec(image=settings.image, command=command, args=args)
 
-    def plain(run_id: str, date: str):
-        return spec(run_id, date)
+    def plain(date: str):
+        return spec(date)
 
-    def scored(run_id: str, date: str, scores: dsl.Output[dsl.Metrics]):
-        return spec(run_id, date, *_ASKED)
+    def scored(date: str, scores: dsl.Output[dsl.Metrics]):
+        return spec(date, *_ASKED)
 
-    def reported(run_id: str, date: str, page: dsl.Output[dsl.HTML]):
-        return spec(run_id, date, *_ASKED)
+    def reported(date: str, page: dsl.Output[dsl.HTML]):
+        return spec(date, *_ASKED)
 
     container = {"scores": scored, "page": reported}.get("".join(shown), plain)
     container.__name__ = node

@@ -1,7 +1,9 @@
 """`pairloom compile [airflow | kubeflow] RECIPE`: a pipeline in a file, run node by node."""
 
 import argparse
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,35 +50,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compiles the recipe's pipeline, and says how a node of it is run."""
     recipe = load_recipe(args.recipe, args.overrides)
-    print_notes(recipe)
-    require_data_folder(recipe)
-    folder = RunFolder.of(args.runs_dir, recipe.name)
     # The containers' volumes are not this machine's.
-    if args.scheduler != "kubeflow":
-        folder.make()
-        folder.settle(**plain(recipe.places))
-    places = folder.planned(**plain(recipe.places))
-    hush_environment()
-    from pairloom.pipeline.compiled import compile_pipeline, write_compiled
-    from pairloom.pipeline.graph import build_pipeline
-
-    compiled = compile_pipeline(build_pipeline(recipe, places), places.metadata)
-    if args.scheduler:
-        _check_nodes(recipe, compiled)
+    compiled = compile_recipe(recipe, args.runs_dir, here=args.scheduler != "kubeflow")
     if args.scheduler == "airflow":
         pairloom = args.pairloom or str(Path(sys.executable).with_name("pairloom"))
         _write_dag(recipe, compiled, Path(args.output or "dags"), pairloom)
         return 0
     if args.scheduler == "kubeflow":
         file = Path(args.output or f"{recipe.name}.kubeflow.yaml")
-        _write_kubeflow(recipe, compiled, file, args.pairloom or "pairloom")
+        if file.suffix not in (".yaml", ".yml"):
+            raise UserError(f"Expected after -o a file that ends in .yaml. Received: {file}.")
+        write_kubeflow(recipe, compiled, file, args.pairloom)
+        images = sorted({str(recipe.schedule.of_node(node).image) for node in compiled.nodes})
+        print(f"{shown_path(file)}: {len(compiled.nodes)} containers of {', '.join(images)}")
         return 0
+    from pairloom.pipeline.compiled import write_compiled
+
     file = Path(args.output or f"{recipe.name}.pipeline.json")
     write_compiled(compiled, file)
     print(f"{shown_path(file)}: {', '.join(compiled.nodes)}")
     print("Run a node of it, each after those before it, all with the same id of the run:")
     print(f"  pairloom node {shown_path(file)} {compiled.nodes[0]} --run-id ID")
     return 0
+
+
+def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "CompiledPipeline":
+    """A recipe's pipeline with its places, which are made unless they lie elsewhere."""
+    print_notes(recipe)
+    require_data_folder(recipe)
+    folder = RunFolder.of(runs_dir, recipe.name)
+    if here:
+        folder.make()
+        folder.settle(**plain(recipe.places))
+    places = folder.planned(**plain(recipe.places))
+    hush_environment()
+    from pairloom.pipeline.compiled import compile_pipeline
+    from pairloom.pipeline.graph import build_pipeline
+
+    compiled = compile_pipeline(build_pipeline(recipe, places), places.metadata)
+    _check_nodes(recipe, compiled)
+    return compiled
 
 
 def _check_nodes(recipe: Recipe, compiled: "CompiledPipeline") -> None:
@@ -103,18 +116,22 @@ def _write_dag(recipe: Recipe, compiled: "CompiledPipeline", dags: Path, pairloo
     print(f"{shown_path(file)}: what they run")
 
 
-def _write_kubeflow(
-    recipe: Recipe, compiled: "CompiledPipeline", file: Path, pairloom: str
+def write_kubeflow(
+    recipe: Recipe, compiled: "CompiledPipeline", file: Path, pairloom: str | None
 ) -> None:
-    if file.suffix not in (".yaml", ".yml"):
-        raise UserError(f"Expected after -o a file that ends in .yaml. Received: {file}.")
-    try:
+    """Writes the pipeline of containers, each of which calls `pairloom` of its image."""
+    with needs_kubeflow():
         from pairloom.pipeline.kubeflow_pipeline import write_kubeflow_pipeline
+    write_kubeflow_pipeline(recipe, compiled, file, pairloom or "pairloom")
+
+
+@contextlib.contextmanager
+def needs_kubeflow() -> Iterator[None]:
+    """Says how to install what an import of Kubeflow's SDK misses."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise UserError(
             f"Expected Kubeflow's SDK. Received: no module {error.name}. "
             "`pip install 'pairloom[kubeflow]'` brings it."
         ) from None
-    write_kubeflow_pipeline(recipe, compiled, file, pairloom)
-    images = sorted({str(recipe.schedule.of_node(node).image) for node in compiled.nodes})
-    print(f"{shown_path(file)}: {len(compiled.nodes)} containers of {', '.join(images)}")

@@ -32,8 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run-id",
         required=True,
         type=_run_id,
+        action=_FirstFilled,
         metavar="ID",
-        help="names the run: the same for all of its nodes, another for each run",
+        help="names the run: the same for all of its nodes, another for each run. Given more than "
+        "once, the first that is no {{placeholder}} counts",
     )
     parser.add_argument(
         "--date",
@@ -58,6 +60,11 @@ def run(args: argparse.Namespace) -> int:
     Returns:
         0 for a node that is done or found in the cache, 1 for one that failed.
     """
+    if _is_placeholder(args.run_id):
+        raise UserError(
+            "Expected an id of the run after --run-id. Received a placeholder that the scheduler "
+            f"did not fill in: {args.run_id}."
+        )
     hush_environment()
     with stoppable(sys.stderr) as stop, _stdout_to_stderr() as stdout:
         try:
@@ -72,8 +79,27 @@ def run(args: argparse.Namespace) -> int:
     return 1
 
 
+class _FirstFilled(argparse.Action):
+    """Takes the first id that a scheduler has filled in, for each knows placeholders of its own."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        taken = getattr(namespace, self.dest) or ""
+        if not taken or _is_placeholder(taken):
+            setattr(namespace, self.dest, values)
+
+
+def _is_placeholder(text: str) -> bool:
+    return text.startswith("{{") and text.endswith("}}")
+
+
 def _run_id(text: str) -> str:
-    if not re.fullmatch(r"[\w.:+@-]+", text):
+    if not re.fullmatch(r"[\w.:+@-]+", text) and not _is_placeholder(text):
         raise argparse.ArgumentTypeError(f"expected letters, digits and .:+@-_, received {text!r}")
     return text
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,15 +133,20 @@ def run_container(container, folder):
     wanted = {"artifacts": dict.fromkeys(("scores", "page"), place)}
     given = {"inputs": {}, "outputs": {**wanted, "outputFile": str(folder / "output.json")}}
     values = {
-        "{{$.inputs.parameters['run_id']}}": "0b9c-run",
+        "{{workflow.uid}}": "0b9c-run",
         "{{$.inputs.parameters['date']}}": "2026-11-17",
         "{{$}}": json.dumps(given),
     }
     line = [values.get(word, word) for word in [*container["command"], *container["args"]]]
-    assert not any(re.search(r"\{\{\$\.", word) for word in line)
+    assert [word for word in line if "{{" in word] == ["{{$.pipeline_job_uuid}}"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_run_without_an_id_is_told(capsys):
+    assert cli.dispatch(["node", "p.json", "Trainer", "--run-id", "{{workflow.uid}}"]) == 1
+    assert "{{workflow.uid}}" in capsys.readouterr().err
 
 
 def test_a_packed_pipeline_is_the_one_of_the_file(tmp_path, monkeypatch):
