@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -27,12 +28,18 @@ class Kubeflow:
         host: Its address, `http://host:port`; empty is what Kubeflow's client finds by itself.
         namespace: That of the user.
         experiment: What runs are listed under.
+        service_account: Whose name the containers run in; empty is Kubeflow's own.
 
     Raises:
         UserError: nothing answers there.
     """
 
-    def __init__(self, host: str, namespace: str, experiment: str) -> None:
+    def __init__(
+        self, host: str, namespace: str, experiment: str, service_account: str = ""
+    ) -> None:
+        # What cannot be reached is told once, not at each of its attempts.
+        logging.getLogger("urllib3").setLevel(logging.ERROR)
+        self._service_account = service_account or None
         self._address = host or "where Kubeflow's client looks for it"
         self._client = self._ask(lambda: kfp.Client(host=host or None, namespace=namespace))
         found = self._ask(lambda: self._client.create_experiment(experiment, namespace=namespace))
@@ -63,6 +70,7 @@ class Kubeflow:
                 params={"date": date},
                 pipeline_id=pipeline,
                 version_id=version,
+                service_account=self._service_account,
             )
         )
         return str(started.run_id)
@@ -86,6 +94,7 @@ class Kubeflow:
                 params={"date": ""},
                 pipeline_id=pipeline,
                 version_id=version,
+                service_account=self._service_account,
             )
         )
         for each in earlier:
@@ -129,7 +138,7 @@ class Kubeflow:
             raise UserError(f"Kubeflow at {self._address} refused it: {_message(error)}") from None
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise UserError(
-                f"Expected Kubeflow Pipelines at {self._address}. Received: {error}. "
+                f"Expected Kubeflow Pipelines at {self._address}. Received: {_cause(error)}. "
                 "`--host` names its address."
             ) from None
 
@@ -141,3 +150,9 @@ def _message(error: kfp_server_api.ApiException) -> str:
         return str(told.get("message") or told["error"])
     except (TypeError, ValueError, KeyError, AttributeError):
         return f"{error.status} {error.reason} {error.body or ''}".strip()
+
+
+def _cause(error: Exception) -> str:
+    """What went wrong at last, without the attempts around it."""
+    reason = getattr(error, "reason", None)
+    return str(reason if reason is not None else error).rpartition(": ")[2]

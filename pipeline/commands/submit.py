@@ -33,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--experiment", metavar="NAME", help="what runs are listed under (default: the recipe's)"
     )
     parser.add_argument(
+        "--service-account",
+        default="",
+        metavar="NAME",
+        help="whose name the containers run in (default: Kubeflow's own)",
+    )
+    parser.add_argument(
         "--pairloom",
         metavar="COMMAND",
         help="the command `pairloom` in the image (default: that on its PATH)",
@@ -60,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "pipeline.yaml")
         write_kubeflow(recipe, compiled, file, args.pairloom)
-        kubeflow = Kubeflow(args.host, args.namespace, args.experiment or recipe.name)
+        experiment = args.experiment or recipe.name
+        kubeflow = Kubeflow(args.host, args.namespace, experiment, args.service_account)
         uploaded = kubeflow.upload(file, recipe.name)
     if args.schedule:
         made = kubeflow.schedule(uploaded, recipe.name, recipe.schedule)

@@ -1,0 +1,109 @@
+"""A Kubernetes with Kubeflow Pipelines on this machine (cluster/cluster), and a PostgreSQL."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+CLUSTER = Path(__file__).parent / "cluster" / "cluster"
+KUBE_HOME = Path(os.environ.get("KUBE_HOME", Path.home() / ".cache" / "pairloom-kubernetes"))
+PAIRLOOM = Path(sys.executable).with_name("pairloom")
+HOST = "http://127.0.0.1:8888"
+DATABASE = "10.96.0.13"
+
+
+class ClusterOfOne:
+    """Everything runs in a network of its own, and ends with it.
+
+    Args:
+        folder: The cluster's own files.
+        volume: The folder that is the claim `pairs`, at the same path in every container.
+    """
+
+    def __init__(self, folder: Path, volume: Path):
+        self.folder = folder
+        self.volume = volume
+        (volume / "runs").mkdir(parents=True)
+        shown = {"PYTHON_ML": sys.executable, "MOUNTS": str(ROOT), "MOUNTS_RW": str(volume)}
+        subprocess.run(
+            [CLUSTER, "up", folder], check=True, env={**os.environ, **shown}, timeout=300
+        )
+        self.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": "pairs"},
+                "spec": {
+                    "capacity": {"storage": "50Gi"},
+                    "accessModes": ["ReadWriteMany"],
+                    "claimRef": {"namespace": "kubeflow", "name": "pairs"},
+                    "hostPath": {"path": str(volume)},
+                },
+            }
+        )
+
+    def down(self) -> None:
+        subprocess.run([CLUSTER, "down", self.folder], check=True)
+
+    def run(self, *command: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Runs a command inside."""
+        words = [CLUSTER, "exec", self.folder, *map(str, command)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=1500, **options)
+
+    def kubectl(self, *arguments: Any, given: str | None = None) -> str:
+        ended = self.run("kubectl", "-n", "kubeflow", *arguments, input=given)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def apply(self, manifest: dict[str, Any]) -> None:
+        self.kubectl("apply", "-f", "-", given=json.dumps(manifest))
+
+    def ask(self, path: str) -> Any:
+        """What Kubeflow's API answers."""
+        return json.loads(self.run("curl", "-s", f"{HOST}/apis/v2beta1/{path}").stdout)
+
+    def pairloom(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
+        return self.run("env", f"KF_PIPELINES_ENDPOINT={HOST}", PAIRLOOM, *arguments)
+
+    def start_postgres(self, folder: Path, initdb: str) -> str:
+        """Starts a PostgreSQL that pods can reach, and gives its URL."""
+        folder.mkdir()
+        os.chmod(folder, 0o777)
+        self.run("ip", "addr", "add", f"{DATABASE}/32", "dev", "lo", check=True)
+        data = folder / "data"
+        as_user = ("runuser", "-u", "postgres", "--")
+        trust = ("--auth=trust", "--username=pairloom", "--no-sync")
+        self.run(*as_user, initdb, "-D", data, *trust, check=True)
+        with (data / "pg_hba.conf").open("a") as file:
+            file.write("host all all 0.0.0.0/0 trust\n")
+        options = f"-k {folder} -c listen_addresses={DATABASE} -c fsync=off"
+        log = folder / "log"
+        control = Path(initdb).with_name("pg_ctl")
+        self.run(*as_user, control, "-D", data, "-w", "-o", options, "-l", log, "start", check=True)
+        return f"postgresql://pairloom:secret@{DATABASE}:5432/pairs"
+
+    def pods(self, *arguments: str) -> list[dict[str, Any]]:
+        pods: list[dict[str, Any]] = json.loads(
+            self.kubectl("get", "pods", "-o", "json", *arguments)
+        )["items"]
+        return pods
+
+    def log_of(self, pod: str) -> str:
+        """`kubectl logs` does not work here."""
+        logs = self.folder.glob(f"podlogs/kubeflow_{pod}_*/main/*.log")
+        return "".join(log.read_text(errors="replace") for log in logs)
+
+
+def wait_until(there: Callable[[], Any], what: str, seconds: float = 600) -> Any:
+    """What `there` gives as soon as it is anything."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := there():
+            return found
+        time.sleep(1)
+    raise AssertionError(f"no {what} within {seconds:.0f} s")

@@ -1,0 +1,211 @@
+"""A recipe on a real Kubeflow Pipelines, in pods of a real Kubernetes, with a real PostgreSQL.
+
+`make test-kubernetes` builds them; without that these tests are skipped.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.append(str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "pipeline"))
+from cluster_of_one import KUBE_HOME, PAIRLOOM, ROOT, ClusterOfOne, wait_until
+from postgres_server import find_program
+
+pytestmark = pytest.mark.minutes
+
+RECIPE = """
+name: words
+data: {format: tsv, train: pairs.tsv, split: {eval: 0.1, test: 0.1}}
+vocabularies: {source: {method: characters, size: 300}, target: {method: characters, size: 300}}
+model:
+  encoder: {type: tokens, units: 32, embedding_units: 16}
+  decoder: {type: recurrent, units: 32, embedding_units: 16}
+training: {epochs: 2, batch_tokens: 256, checkpoint_every: 10}
+schedule:
+  image: localhost/work:local
+  retries: 2
+  volumes: {pairs: VOLUME}
+  secrets: {PAIRLOOM_METADATA: pairloom/metadata}
+"""
+IN_PODS = ("--pairloom", str(PAIRLOOM), "--service-account", "pairloom")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    if not (KUBE_HOME / "images" / "work.tar").exists() or os.getuid() != 0:
+        pytest.skip("no Kubernetes is built, or this is not root: make test-kubernetes")
+    if (initdb := find_program("initdb")) is None:
+        pytest.skip("PostgreSQL is not installed")
+    folder = tmp_path_factory.mktemp("kubernetes")
+    # PostgreSQL's user must get through to its own files.
+    for part in (folder, *folder.parents[:2]):
+        os.chmod(part, 0o755)
+    cluster = ClusterOfOne(folder / "cluster", folder / "volume")
+    try:
+        for name in ("volume", "service-account"):
+            cluster.kubectl("apply", "-f", ROOT / "deploy" / "kubeflow" / f"{name}.yaml")
+        retries = ROOT / "deploy" / "kubeflow" / "retries.yaml"
+        cluster.kubectl(
+            "patch", "configmap", "workflow-controller-configmap", "--patch-file", retries
+        )
+        url = cluster.start_postgres(folder / "postgres", initdb)
+        secret = ("secret", "generic", "pairloom", f"--from-literal=metadata={url}")
+        cluster.kubectl("create", *secret)
+        draw = random.Random(1)
+        words = {"".join(draw.choices("abcdef", k=draw.randint(2, 7))) for _ in range(1500)}
+        rows = "".join(f"{word}\t{word[::-1]}\n" for word in sorted(words))
+        (cluster.volume / "pairs.tsv").write_text(rows)
+        recipe = RECIPE.replace("VOLUME", str(cluster.volume))
+        (cluster.volume / "words.yaml").write_text(recipe)
+        yield cluster
+    finally:
+        cluster.down()
+
+
+def submitted(cluster, *arguments):
+    """Submits the recipe, with containers that find pairloom where it lies here."""
+    ended = cluster.pairloom(
+        "submit",
+        "kubeflow",
+        cluster.volume / "words.yaml",
+        "--runs-dir",
+        cluster.volume / "runs",
+        *IN_PODS,
+        *arguments,
+    )
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def runs(*arguments):
+    listed = subprocess.run(
+        [PAIRLOOM, "runs", "--json", *map(str, arguments)], capture_output=True, text=True
+    )
+    return json.loads(listed.stdout)
+
+
+def in_the_database(cluster):
+    """Past runs, of which the database in the cluster knows."""
+    url = cluster.kubectl("get", "secret", "pairloom", "-o", "jsonpath={.data.metadata}")
+    listed = cluster.run(
+        "sh",
+        "-c",
+        f'PAIRLOOM_METADATA=$(echo {url} | base64 -d) "{PAIRLOOM}" runs --json '
+        f'--runs-dir "{cluster.volume / "runs"}"',
+    )
+    return json.loads(listed.stdout)
+
+
+MANIFESTS = sorted(
+    file
+    for file in (ROOT / "deploy").rglob("*.yaml")
+    if "templates" not in file.parts and file.name not in ("compose.yaml", "retries.yaml")
+)
+
+
+@pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_kubernetes_takes_every_manifest(cluster, file):
+    if file.name == "kserve.yaml":
+        [resources] = KUBE_HOME.glob("gomod/github.com/kserve/kserve@*/config/crd/full")
+        crd = resources / "serving.kserve.io_inferenceservices.yaml"
+        cluster.kubectl("apply", "--server-side", "-f", crd)
+    cluster.kubectl("apply", "--dry-run=server", "-f", file)
+
+
+def test_nodes_in_pods_come_to_the_scores_of_a_local_run(cluster, tmp_path):
+    code, told = submitted(cluster, "--wait")
+    assert code == 0 and "words: succeeded" in told, told
+    [there] = in_the_database(cluster)
+    local = [PAIRLOOM, "run", cluster.volume / "words.yaml", "--runs-dir", tmp_path]
+    subprocess.run(local, check=True, capture_output=True)
+    [here] = runs("--runs-dir", tmp_path)
+    assert there["scores"] == pytest.approx(here["scores"]) and there["scores"]
+    assert there["pushed"] and there["state"] == here["state"] == "done"
+
+
+def test_the_report_and_the_scores_stand_on_kubeflows_page(cluster):
+    [run] = cluster.ask("runs")["runs"]
+    written = sorted(cluster.folder.glob(f"s3/mlpipeline/root/words/{run['run_id']}/*/*"))
+    assert [place.name for place in written if place.name in ("page", "scores")]
+
+
+def test_a_pod_killed_in_training_is_started_again_and_goes_on(cluster):
+    longer = ("--set", "training.epochs=40", "--set", "training.early_stopping={}")
+    code, told = submitted(cluster, *longer)
+    assert code == 0, told
+    [run] = [word for word in told.split() if word.count("-") == 4][-1:]
+
+    def training():
+        for pod in cluster.pods("-l", f"pipeline/runid={run}"):
+            log = cluster.log_of(pod["metadata"]["name"])
+            if "words: Trainer" in log and pod["status"]["phase"] == "Running":
+                kept = list(cluster.volume.glob("runs/words/checkpoints/**/*.index"))
+                return kept and pod["metadata"]["name"]
+        return None
+
+    killed = wait_until(training, "checkpoint")
+    cluster.kubectl("delete", "pod", killed, "--grace-period=0", "--force")
+    ended = wait_until(
+        lambda: (state := cluster.ask(f"runs/{run}")["state"]) in ("SUCCEEDED", "FAILED") and state,
+        "end of the run",
+        1200,
+    )
+    assert ended == "SUCCEEDED"
+    logs = [cluster.log_of(pod["metadata"]["name"]) for pod in cluster.pods()]
+    assert sum("words: Trainer" in log and run in log for log in logs) >= 1
+    assert any("resum" in log.lower() or "goes on" in log.lower() for log in logs if run in log)
+    found = [each for each in in_the_database(cluster) if each["run"] == run]
+    assert [each["state"] for each in found] == ["done"]
+
+
+def test_a_schedule_fires(cluster):
+    code, told = submitted(cluster, "--schedule", "--set", "schedule.cron=* * * * *")
+    assert code == 0, told
+    try:
+        wait_until(
+            lambda: any(
+                run.get("recurring_run_id") and run["state"] == "SUCCEEDED"
+                for run in cluster.ask("runs?page_size=50")["runs"]
+            ),
+            "scheduled run",
+            900,
+        )
+    finally:
+        code, told = submitted(cluster, "--schedule", "--set", "schedule.cron=0 3 1 1 *")
+    [left] = cluster.ask("recurringruns")["recurringRuns"]
+    assert left["trigger"]["cron_schedule"]["cron"] == "0 0 3 1 1 *"
+
+
+def test_a_wrong_schedule_is_refused(cluster):
+    code, told = submitted(cluster, "--schedule", "--set", "schedule.cron=61 * * * *")
+    assert code == 1 and "refused" in told and "cron" in told
+
+
+def test_a_deployment_serves_what_was_pushed(cluster):
+    service, deployment = None, None
+    text = (ROOT / "deploy" / "kubeflow" / "server.yaml").read_text()
+    text = text.replace("cmudict", "words").replace("/pairs", str(cluster.volume))
+    for manifest in yaml.safe_load_all(text):
+        if manifest["kind"] == "Service":
+            service = manifest
+        else:
+            deployment = manifest
+    pod = deployment["spec"]["template"]["spec"]
+    pod["containers"][0].update(image="localhost/work:local", command=[str(PAIRLOOM)])
+    deployment["spec"]["replicas"] = 1
+    for manifest in (deployment, service):
+        cluster.apply(manifest)
+    cluster.kubectl(
+        "wait", "deployment/pairloom-server", "--for=condition=Available", "--timeout=300s"
+    )
+    [server] = cluster.pods("-l", "app.kubernetes.io/name=pairloom-server")
+    address = f"{server['status']['podIP']}:8500"
+    asked = cluster.pairloom("predict", "abc", "--address", address, "--model", "words", "--json")
+    assert asked.returncode == 0, asked.stderr
+    assert json.loads(asked.stdout.splitlines()[0])
