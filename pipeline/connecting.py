@@ -91,7 +91,7 @@ def patiently(call: Callable[[], Result], config: mlmd.ConnectionConfig) -> Resu
                 raise MetadataUnreachable(
                     f"Expected the metadata database {_address(config)} to answer. Received: "
                     f"{why[0] if why else 'nothing'}. Start it, or see that this machine reaches "
-                    "it, and run the same command again."
+                    "it and that user and password are right, and run the same command again."
                 ) from None
         if not waiting:
             print(f"Waiting for the metadata database {_address(config)}.", file=sys.stderr)

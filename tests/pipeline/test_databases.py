@@ -1,4 +1,4 @@
-"""Metadata in a real PostgreSQL: shared, away for a while, and away for good."""
+"""Metadata in a real PostgreSQL and a real MariaDB: shared, away for a while, and away for good."""
 
 import sys
 import threading
@@ -15,25 +15,30 @@ from pairloom.pipeline.recipe import load_recipe
 from pairloom.pipeline.run_folder import RunFolder
 
 sys.path.append(str(Path(__file__).parent))
+import mariadb_server
 import postgres_server
 import tiny_nodes
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        postgres_server.find_program("initdb") is None, reason="there is no PostgreSQL here"
-    ),
-]
+pytestmark = pytest.mark.slow
+HERE = {
+    "PostgreSQL": (postgres_server.find_program("initdb"),),
+    "MariaDB": tuple(map(mariadb_server.find_program, mariadb_server.NEEDED)),
+}
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory):
+@pytest.fixture(scope="module", params=HERE)
+def running(request, tmp_path_factory):
+    if not all(HERE[request.param]):
+        pytest.skip(f"there is no {request.param} here")
     # Short: a socket's path has a hundred letters at most. Open: PostgreSQL is another user.
     base = tmp_path_factory.getbasetemp()
     for folder in (base, base.parent, base.parent.parent):
         if folder != Path("/tmp") and folder.owner() == Path.home().owner():
             folder.chmod(folder.stat().st_mode | 0o011)
-    made = postgres_server.PostgresServer(base / "pg")
+    if request.param == "MariaDB":
+        made = mariadb_server.MariaDbServer(base / "my")
+    else:
+        made = postgres_server.PostgresServer(base / "pg")
     made.start()
     yield made
     made.stop()
