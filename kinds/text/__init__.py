@@ -14,12 +14,12 @@ from pairloom.kinds.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import tensorflow as tf
 
-__all__ = ["KIND", "Text", "TextOptions", "is_one_text", "read_text", "serve_text"]
+__all__ = ["KIND", "OneTextOptions", "Text", "TextOptions", "is_one_text", "read_text", "serve_text"]
 
 
 @dataclass(frozen=True)
 class TextOptions(FieldOptions):
-    """A text field.
+    """What a field of texts may be told, whether it holds one or several.
 
     An empty `vocabulary` means one with the field's own name. To an `empty` text a served model
     answers nothing (`blank`), or what comes out of it (`model`). `vectors` is a file of word
@@ -29,6 +29,13 @@ class TextOptions(FieldOptions):
     vocabulary: str = ""
     empty: Literal["blank", "model"] = "blank"
     vectors: str = field(default="", metadata={"path": True})
+
+
+@dataclass(frozen=True)
+class OneTextOptions(TextOptions):
+    """A field of one text: a list of strings in its place is rejected, or joined by blanks."""
+
+    lists: Literal["rejected", "joined"] = "rejected"
 
 
 class Text(Kind):
@@ -44,12 +51,13 @@ class Text(Kind):
     is_text = True
     judged = True
     shown = ("bleu",)
-    Options = TextOptions
+    Options = OneTextOptions
     Learning = Vocabulary
     Writing = Search
 
     def read(self, raw: Any, options: dict[str, Any], max_length: int) -> str:
-        del options
+        if isinstance(raw, list) and options.get("lists") == "joined":
+            raw = " ".join(read_text(part, max_length) for part in raw)
         return read_text(raw, max_length)
 
     def key(self, value: str) -> bytes:

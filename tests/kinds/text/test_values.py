@@ -41,6 +41,14 @@ def test_text_that_cannot_be_used_says_why(raw, reason):
     assert str(error.value) == reason
 
 
+def test_a_list_is_one_text_where_the_recipe_says_so():
+    joined = {"lists": "joined"}
+    assert TEXT.read([" a b ", "c."], joined, max_length=6) == "a b c."
+    for raw, reason in ((["a b", "c d"], "longer than 6"), ([], "is empty"), (["a", 1], "int")):
+        with pytest.raises(FieldError, match=reason):
+            TEXT.read(raw, joined, max_length=6)
+
+
 def test_length_counts_characters_not_bytes():
     assert TEXT.read("東京東京東".encode(), {}, max_length=5) == "東京東京東"
 
