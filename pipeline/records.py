@@ -228,10 +228,9 @@ def _record(
     if not executions:
         return None
     known: dict[str, Any] = {}
-    states = set()
-    for execution in executions:
-        node = _node_of(store, execution, folder.name)
-        states.add(execution.last_known_state)
+    # Of a node that was tried again the last try counts.
+    tries = {_node_of(store, execution, folder.name): execution for execution in executions}
+    for node, execution in tries.items():
         if execution.last_known_state == mlmd.Execution.FAILED:
             known["failed_node"] = node
         if node == REPORT_NODE:
@@ -239,6 +238,7 @@ def _record(
             known["settings"] = _settings(execution)
         if execution.last_known_state in _GOOD:
             known.update(_results(_outputs(store, execution.id)))
+    states = {execution.last_known_state for execution in tries.values()}
     # Some versions of TFX put the pipeline's name and a dot before the id.
     run_id = str(context.name).removeprefix(f"{folder.name}.")
     if mlmd.Execution.FAILED in states:
