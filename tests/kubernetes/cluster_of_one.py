@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -92,6 +93,19 @@ class ClusterOfOne:
             self.kubectl("get", "pods", "-o", "json", *arguments)
         )["items"]
         return pods
+
+    def metrics(self) -> list[dict[str, float]]:
+        """The metrics that Kubeflow keeps for its page, one dictionary a node that told any."""
+        with sqlite3.connect(f"file:{self.folder / 'mlmd.db'}?mode=ro", uri=True) as database:
+            rows = database.execute(
+                "SELECT Artifact.id, ArtifactProperty.name, double_value FROM ArtifactProperty "
+                "JOIN Artifact ON Artifact.id = artifact_id JOIN Type ON Type.id = type_id "
+                "WHERE Type.name = 'system.Metrics' AND double_value IS NOT NULL"
+            ).fetchall()
+        found: dict[int, dict[str, float]] = {}
+        for artifact, name, value in rows:
+            found.setdefault(artifact, {})[name] = value
+        return list(found.values())
 
     def log_of(self, pod: str) -> str:
         """`kubectl logs` does not work here."""

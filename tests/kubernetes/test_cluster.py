@@ -131,8 +131,11 @@ def test_nodes_in_pods_come_to_the_scores_of_a_local_run(cluster, tmp_path):
 
 def test_the_report_and_the_scores_stand_on_kubeflows_page(cluster):
     [run] = cluster.ask("runs")["runs"]
-    written = sorted(cluster.folder.glob(f"s3/mlpipeline/root/words/{run['run_id']}/*/*"))
-    assert [place.name for place in written if place.name in ("page", "scores")]
+    [page] = cluster.folder.glob(f"s3/mlpipeline/root/words/{run['run_id']}/report/page/**/part.1")
+    assert b"<!doctype html>" in page.read_bytes().lower()
+    [there] = in_the_database(cluster)
+    [shown] = cluster.metrics()
+    assert shown == pytest.approx(there["scores"])
 
 
 def test_a_pod_killed_in_training_is_started_again_and_goes_on(cluster):
