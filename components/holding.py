@@ -3,11 +3,16 @@
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
 __all__ = ["Held", "held", "is_held"]
+
+# Whoever asks whether a file is held has it for an instant.
+_TRIES = 20
+_PAUSE = 0.02
 
 
 class Held(Exception):
@@ -32,7 +37,7 @@ def held(path: str) -> Iterator[None]:
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "a+", encoding="utf-8") as file:
-        if not _taken(file):
+        if not _taken(file, _TRIES):
             file.seek(0)
             raise Held(file.read().strip() or "another process")
         file.truncate(0)
@@ -50,9 +55,12 @@ def is_held(path: str) -> bool:
         return False
 
 
-def _taken(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def _taken(file: IO[str], tries: int = 1) -> bool:
+    for left in reversed(range(tries)):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            if left:
+                time.sleep(_PAUSE)
+    return False

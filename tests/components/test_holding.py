@@ -12,6 +12,11 @@ def _hold(path, ready, free):
         free.wait(30)
 
 
+def _ask(path):
+    while True:
+        is_held(path)
+
+
 @pytest.fixture
 def other(tmp_path):
     """Another process that holds a lock file."""
@@ -49,3 +54,18 @@ def test_what_is_not_there_is_not_held_and_urls_are_never(tmp_path):
     assert not is_held(str(tmp_path / "none"))
     with held("gs://bucket/lock"):
         assert not os.path.exists("gs:")
+
+
+def test_whoever_asks_is_in_nobodys_way(tmp_path):
+    path = str(tmp_path / "lock")
+    with held(path):
+        pass
+    asking = multiprocessing.get_context("fork").Process(target=_ask, args=(path,))
+    asking.start()
+    try:
+        for _ in range(2000):
+            with held(path):
+                pass
+    finally:
+        asking.kill()
+        asking.join()
