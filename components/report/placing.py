@@ -17,10 +17,14 @@ def write_report(folder: str, page: str) -> None:
 
 
 def place_report(folder: str, place: str) -> None:
-    """Copies an artifact's report to the file `place`; whoever reads sees the old or the new."""
+    """Copies an artifact's report to the file `place`; whoever reads sees the old or the new.
+
+    Two runs may do so at once, and one that was killed is done again: so the half-copied file is
+    named after the artifact.
+    """
     import tensorflow as tf
 
     tf.io.gfile.makedirs(os.path.dirname(place))
-    half = f"{place}.half"
+    half = f"{place}.half-{os.path.basename(folder.rstrip('/'))}"
     tf.io.gfile.copy(os.path.join(folder, REPORT_FILE), half, overwrite=True)
     tf.io.gfile.rename(half, place, overwrite=True)
