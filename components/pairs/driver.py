@@ -11,7 +11,7 @@ from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.plan import data_fingerprint
 from pairloom.components.pairs.settings import PairSettings
 
-__all__ = ["FINGERPRINT", "Driver"]
+__all__ = ["FINGERPRINT", "Driver", "digest_of"]
 
 FINGERPRINT = "input_fingerprint"
 
@@ -30,13 +30,20 @@ class Driver(component_driver.BaseDriver, base_driver.BaseDriver):
         given = execution_info.exec_properties
         try:
             sections = (given["data"], given["fields"], given["output"], given.get("inputs"))
-            settings = PairSettings.from_sections(*sections)
-            found = data_fingerprint(settings)
+            digest = digest_of(PairSettings.from_sections(*sections))
         except DataError as error:
             # The executor will meet the same error, and its failure is recorded; ours would not be.
-            found = f"unreadable: {error}"
+            digest = _hashed(f"unreadable: {error}")
         result = driver_output_pb2.DriverOutput()
-        digest = hashlib.sha256(found.encode()).hexdigest()
         for name, value in {**given, FINGERPRINT: digest}.items():
             data_types_utils.set_metadata_value(result.exec_properties[name], value)
         return result
+
+
+def digest_of(settings: PairSettings) -> str:
+    """What the files are now, as it is noted: another word when one of them is."""
+    return _hashed(data_fingerprint(settings))
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -11,6 +11,7 @@ from tfx.dsl.components.base import base_beam_executor
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 
+from pairloom.components.pairs.driver import FINGERPRINT, digest_of
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.plan import plan_chunks
 from pairloom.components.pairs.settings import SPLITS, PairSettings
@@ -53,6 +54,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         partial = os.path.join(rejected.uri, PARTIAL)
         if tf.io.gfile.exists(partial):
             tf.io.gfile.rmtree(partial)
+        _check_unchanged(settings, exec_properties.get(FINGERPRINT))
 
         summary = read_summary(examples.uri)
         try:
@@ -66,6 +68,16 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             examples.set_int_custom_property(f"{split}_pairs", summary.splits[split])
         examples.set_int_custom_property("rejected_rows", summary.rejected)
         examples.set_int_custom_property("left_out_rows", summary.left_out)
+
+
+def _check_unchanged(settings: PairSettings, noted: str | None) -> None:
+    """Makes sure that what was read is what the driver saw, by which the cache will know it."""
+    if noted is not None and digest_of(settings) != noted:
+        raise DataError(
+            "Expected data that stay as they are while they are read. Received: files that were "
+            "changed, added or taken away meanwhile. Wait until they are complete, and run the "
+            "same command again."
+        )
 
 
 def _kept_after_failure(rejected_uri: str) -> str:

@@ -8,6 +8,7 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 from tfx.orchestration import metadata, pipeline
 from tfx.orchestration.local import local_dag_runner
 
+from pairloom.components.pairs import executor
 from pairloom.components.pairs.check import check_pairs
 from pairloom.components.pairs.component import PairExamples
 from pairloom.components.pairs.errors import DataError
@@ -158,3 +159,32 @@ def test_rows_that_are_left_out_are_counted_and_not_written(write, run, tmp_path
     (folder,) = (tmp_path / "root/PairExamples/examples").iterdir()
     summary = read_summary(str(folder))
     assert (summary.left_out, summary.rejected, summary.good) == (2, 0, 100)
+
+
+@pytest.mark.parametrize("moment", ["plan_chunks", "read_summary"])
+def test_data_that_change_while_they_are_read_are_told_and_never_cached(
+    write, run, states, monkeypatch, moment
+):
+    """Before they are read, and after: what is noted of them in the cache is of neither."""
+    write("a.tsv", GOOD)
+
+    def changing(*arguments):
+        write("a.tsv", GOOD.replace("word 7", "word x"))
+        return real(*arguments)
+
+    real = getattr(executor, moment)
+    monkeypatch.setattr(executor, moment, changing)
+    if moment == "plan_chunks":
+        with pytest.raises(DataError, match="Expected data that stay as they are.*same command"):
+            run()
+        assert states() == ["FAILED"]
+        monkeypatch.undo()
+        run()
+        assert states() == ["FAILED", "COMPLETE"]
+    else:
+        run()
+        monkeypatch.undo()
+        run()
+        assert states() == ["COMPLETE", "COMPLETE"], "the next run reads what is new"
+        run()
+        assert states()[-1] == "CACHED"
