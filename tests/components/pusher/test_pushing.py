@@ -1,5 +1,7 @@
 """A model is pushed whole, in order and once, whatever happens on the way."""
 
+import resource
+import signal
 import threading
 from pathlib import Path
 
@@ -73,6 +75,28 @@ def test_a_push_that_was_killed_serves_nothing_and_its_retry_all(
     version = push_model(model, str(base), "one")
     assert [path.name for path in base.iterdir()] == [str(version)]
     assert files_of(base / str(version)) == sorted([*FILES, NOTE])
+
+
+@pytest.fixture
+def small_files():
+    """No file of this process may have more than 10,000 bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Else the system ends the process.
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_disk_that_is_full_in_mid_copy_serves_nothing_of_it(model, base, request):
+    Path(model, "variables/variables.data").write_bytes(b"x" * 2**20)
+    before = push_model(model, str(base), "one")
+    request.getfixturevalue("small_files")
+    with pytest.raises(tf.errors.OpError):
+        push_model(model, str(base), "two")
+    assert list(versions_on_disk(base)) == [before]
+    assert (base / str(before) / "variables/variables.data").stat().st_size == 2**20
 
 
 def test_only_what_a_server_takes_for_a_version_counts(model, base):
