@@ -58,9 +58,24 @@ def reuse_if_first(
         return
     try:
         with metadata as handle:
-            partial_run_utils.snapshot(handle, ir)
+            partial_run_utils.snapshot(handle, ir, _last_run(handle, ir))
     except LookupError as error:
         raise UserError(
             f"Expected an earlier run in which the nodes before {node.node_info.id} ended well. "
             f"Received: none ({error}). Run the recipe without --from once."
         ) from None
+
+
+def _last_run(metadata: Metadata, ir: pipeline_pb2.Pipeline) -> str | None:
+    """The run before this one; TFX would ask the clock, which may have jumped back."""
+    pipeline = metadata.store.get_context_by_type_and_name("pipeline", ir.pipeline_info.id)
+    if pipeline is None:
+        return None
+    this = ir.runtime_spec.pipeline_run_id.field_value.string_value
+    known = metadata.store.get_context_type("pipeline_run").id
+    found = [
+        context
+        for context in metadata.store.get_children_contexts_by_context(pipeline.id)
+        if context.type_id == known and context.name != this
+    ]
+    return str(max(found, key=lambda context: context.id).name) if found else None

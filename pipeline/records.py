@@ -75,13 +75,16 @@ def open_store(folder: RunFolder) -> Iterator[metadata_store.MetadataStore]:
 
 
 def list_runs(folder: RunFolder) -> list[RunRecord]:
-    """All runs of a folder, oldest first; none where there is no database yet."""
+    """All runs of a folder, oldest first; none where there is no database yet.
+
+    The database knows their order, for the clocks of machines may differ or jump back.
+    """
     if not folder.has_metadata:
         return []
     with open_store(folder) as store:
-        contexts = _contexts(store, "pipeline_run")
+        contexts = sorted(_contexts(store, "pipeline_run"), key=lambda context: context.id)
         records = [_record(store, context, folder) for context in contexts]
-    return sorted((r for r in records if r is not None), key=lambda r: (r.started, r.run_id))
+    return [record for record in records if record is not None]
 
 
 def outputs_of_run(
@@ -228,9 +231,10 @@ def _record(
     if not executions:
         return None
     known: dict[str, Any] = {}
-    # Of a node that was tried again the last try counts.
-    tries = {_node_of(store, execution, folder.name): execution for execution in executions}
-    for node, execution in tries.items():
+    # A resolver that is tried again has an execution for each attempt: the last one counts.
+    attempts = {_node_of(store, execution, folder.name): execution for execution in executions}
+    states = {execution.last_known_state for execution in attempts.values()}
+    for node, execution in attempts.items():
         if execution.last_known_state == mlmd.Execution.FAILED:
             known["failed_node"] = node
         if node == REPORT_NODE:
@@ -238,7 +242,6 @@ def _record(
             known["settings"] = _settings(execution)
         if execution.last_known_state in _GOOD:
             known.update(_results(_outputs(store, execution.id)))
-    states = {execution.last_known_state for execution in tries.values()}
     # Some versions of TFX put the pipeline's name and a dot before the id.
     run_id = str(context.name).removeprefix(f"{folder.name}.")
     if mlmd.Execution.FAILED in states:

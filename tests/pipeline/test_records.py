@@ -14,7 +14,7 @@ def test_ids_sort_by_time_and_tell_it(folder, writer):
     first, second = records.new_run_id(), records.new_run_id()
     after = datetime.now()
     assert first < second
-    for run_id in (second, first):
+    for run_id in (first, second):
         writer.execution(run_id, "Trainer", mlmd.Execution.COMPLETE)
     found = records.list_runs(folder)
     assert [record.run_id for record in found] == [first, second]
@@ -83,13 +83,26 @@ def test_of_a_node_that_was_tried_again_the_last_try_counts(folder, writer):
 
 def test_runs_come_oldest_first_with_their_state(folder, writer):
     ids = [records.new_run_id() for _ in range(3)]
-    writer.execution(ids[2], "Trainer", mlmd.Execution.CANCELED)
+    # As after a clock that jumped back.
+    ids.reverse()
     writer.execution(ids[0], "Trainer", mlmd.Execution.FAILED)
     writer.execution(ids[1], "Trainer", mlmd.Execution.RUNNING)
+    writer.execution(ids[2], "Trainer", mlmd.Execution.CANCELED)
+    writer.execution(ids[0], "Pusher", mlmd.Execution.CANCELED)
     found = records.list_runs(folder)
     assert [record.run_id for record in found] == ids
     assert [record.state for record in found] == ["failed", "interrupted", "interrupted"]
     assert found[0].failed_node == "Trainer"
+
+
+def test_a_nodes_last_attempt_counts(folder, writer):
+    run_id = records.new_run_id()
+    for state in (mlmd.Execution.RUNNING, mlmd.Execution.FAILED, mlmd.Execution.COMPLETE):
+        writer.execution(run_id, "LastBlessedModel", state)
+    assert records.list_runs(folder)[0].state == "interrupted", "nothing was pushed yet"
+    writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=({"pushed": 0}, True))
+    [record] = records.list_runs(folder)
+    assert (record.state, record.failed_node) == ("done", "")
 
 
 def test_an_open_execution_is_running_only_while_somebody_holds_the_folder(folder, writer):
