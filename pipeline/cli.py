@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from pairloom.pipeline.disk import disk_trouble
+
 # A command is a module of pairloom.pipeline.commands with add_arguments(parser) and run(args).
 # The sentences stand here so that `pairloom --help` imports none of them.
 COMMANDS = {
@@ -152,6 +154,8 @@ def _report(error: Exception, verbose: bool) -> int:
     """One message for an error; the traceback only where it helps whoever must mend pairloom."""
     if type(error).__module__.split(".")[0] == "pairloom":
         print(f"pairloom: {error}", file=sys.stderr)
+    elif trouble := disk_trouble([error], "the run's folder"):
+        print(f"pairloom: {trouble}", file=sys.stderr)
     else:
         trace = "".join(traceback.format_exception(error))
         with tempfile.NamedTemporaryFile(

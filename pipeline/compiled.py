@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import json
 import os
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -28,6 +29,7 @@ from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F
 from pairloom.pipeline.connecting import connection_to
 from pairloom.pipeline.dates import dated
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.run_folder import unwritable
 
 __all__ = [
     "CompiledPipeline",
@@ -135,17 +137,11 @@ def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) ->
     spec = compiled.for_run(run_id).runtime_spec
     root = Path(spec.pipeline_root.field_value.string_value)
     note = root / ".locks" / run_id.replace("/", "_") / ".pipeline"
-    note.parent.mkdir(parents=True, exist_ok=True)
-    # A link appears with all that it holds, and only where there is none yet.
-    half = note.with_name(f".pipeline.{os.getpid()}.half")
-    half.write_text(f"{compiled.digest} {day or date.today()}", encoding="ascii")
     try:
-        os.link(half, note)
-    except FileExistsError:
-        pass
-    finally:
-        half.unlink()
-    first, _, noted = note.read_text("ascii").partition(" ")
+        _note_once(note, f"{compiled.digest} {day or date.today()}")
+        first, _, noted = note.read_text("ascii").partition(" ")
+    except OSError as error:
+        raise unwritable(root, error) from None
     if first != compiled.digest:
         raise UserError(
             f"Expected the pipeline that the run {run_id} began with ({first}). Received: another "
@@ -157,6 +153,20 @@ def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) ->
             "a run with another id."
         )
     return date.fromisoformat(noted)
+
+
+def _note_once(note: Path, text: str) -> None:
+    """Writes a file that appears with all that it holds, unless it is there already."""
+    note.parent.mkdir(parents=True, exist_ok=True)
+    # Of machines that share the folder two may have processes of one number.
+    half = note.with_name(f"{note.name}.{uuid.uuid4().hex}.half")
+    try:
+        half.write_text(text, encoding="ascii")
+        os.link(half, note)
+    except FileExistsError:
+        pass
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:

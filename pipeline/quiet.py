@@ -68,12 +68,15 @@ def _log_records_to(handler: logging.Handler) -> Iterator[None]:
     """Adds a handler with times and levels to the root logger, for a while."""
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    level = root.level
+    level, complaining = root.level, logging.raiseExceptions
     root.addHandler(handler)
     root.setLevel(logging.INFO)
+    # Of a log that a full disk does not take, the user would get a traceback for every line.
+    logging.raiseExceptions = False
     try:
         yield
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
+        logging.raiseExceptions = complaining
         handler.close()

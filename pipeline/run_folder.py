@@ -95,10 +95,7 @@ class RunFolder:
             for folder in (self.path, self.pipeline_root, self.logs):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(
-                f"Expected a folder to write the run to. Received: {self.path} "
-                f"({error.strerror}). Choose another with --runs-dir."
-            ) from None
+            raise unwritable(self.path, error) from None
 
     def settle(self, metadata: str = "", push: str = "", beam: Sequence[str] = ()) -> None:
         """Notes what lies elsewhere, so that other commands find it; empty: in the folder.
@@ -113,8 +110,11 @@ class RunFolder:
             return
         note = self.path / _NOTE
         half = note.with_name(f".{_NOTE}.{os.getpid()}")
-        half.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        os.replace(half, note)
+        try:
+            half.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            os.replace(half, note)
+        except OSError as error:
+            raise unwritable(self.path, error) from None
 
     def _noted(self) -> dict[str, Any]:
         try:
@@ -139,7 +139,7 @@ class RunFolder:
         Raises:
             UserError: another run holds it.
         """
-        with open(self.path / ".lock", "a+", encoding="ascii") as file:
+        with self._lock_file() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -154,6 +154,12 @@ class RunFolder:
             file.write(f"{os.getpid()} {before}".strip())
             file.flush()
             yield before
+
+    def _lock_file(self) -> TextIO:
+        try:
+            return open(self.path / ".lock", "a+", encoding="ascii")
+        except OSError as error:
+            raise unwritable(self.path, error) from None
 
     def note_run(self, run_id: str) -> None:
         """Says which run holds the lock, once nothing is left of the one before."""
@@ -170,6 +176,14 @@ def _holder(file: TextIO) -> tuple[str, str]:
     file.seek(0)
     process, _, run_id = file.read().strip().partition(" ")
     return process, run_id
+
+
+def unwritable(path: Path, error: OSError) -> UserError:
+    """What to say of a folder that takes no file: it is full, read-only, or another's."""
+    return UserError(
+        f"Expected a folder to write the run to. Received: {path} ({error.strerror}). Make room "
+        "in it or let it be written, or choose another with --runs-dir."
+    )
 
 
 def is_locked(folder: RunFolder) -> bool:

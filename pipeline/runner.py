@@ -5,8 +5,9 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from absl import logging
 from ml_metadata.proto import metadata_store_pb2 as mlmd
@@ -16,10 +17,12 @@ from tfx.orchestration.portable import launcher
 from tfx.orchestration.portable.mlmd import context_lib, execution_lib
 from tfx.proto.orchestration import pipeline_pb2
 from tfx.types import Artifact
+from tfx.utils import import_utils
 
 from pairloom.components.holding import Held, held
 from pairloom.pipeline import records
 from pairloom.pipeline.connecting import patiently
+from pairloom.pipeline.disk import disk_trouble
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.part import is_left_out, reuse_if_first
 
@@ -108,7 +111,11 @@ def run_node(ir: pipeline_pb2.Pipeline, name: str) -> State:
         raise NodeFailed(name, reason, expected=True) from None
     except NodeFailed:
         raise
+    except UserError as error:
+        raise NodeFailed(name, str(error), expected=True) from None
     except Exception as error:
+        if trouble := disk_trouble(_causes(error), root):
+            raise NodeFailed(name, trouble, expected=True) from None
         logging.error("%s failed:\n%s", name, traceback.format_exc())
         reason, expected = innermost_reason(error)
         raise NodeFailed(name, reason, expected) from error
@@ -134,15 +141,47 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
         raise NodeFailed(name, reason, expected=True)
     for before in node.upstream_nodes:
         _check_outputs(ir, before)
+    executor = runner_utils.extract_executor_spec(deployment, name)
+    driver = runner_utils.extract_custom_driver_spec(deployment, name)
+    _check_classes(name, executor, driver)
     info = launcher.Launcher(
         pipeline_node=node,
         mlmd_connection=PatientMetadata(connection),
         pipeline_info=ir.pipeline_info,
         pipeline_runtime_spec=ir.runtime_spec,
-        executor_spec=runner_utils.extract_executor_spec(deployment, name),
-        custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
+        executor_spec=executor,
+        custom_driver_spec=driver,
     ).launch()
+    if earlier and info and info.execution_id != earlier.id:
+        # A resolver has an execution for each attempt, and TFX leaves the dead one open.
+        _close(earlier, connection)
     return _state_of(connection, info.execution_id if info else None, name)
+
+
+def _check_classes(name: str, *specs: Any) -> None:
+    """Makes sure that the code which a node was compiled for is here.
+
+    Raises:
+        UserError: It was compiled by a pairloom that has other code.
+    """
+    for spec in filter(None, specs):
+        # One with Beam holds the other.
+        path = getattr(spec, "python_executor_spec", spec).class_path
+        try:
+            import_utils.import_class_by_path(path)
+        except (ImportError, AttributeError) as error:
+            raise UserError(
+                f"Expected {path}, which {name} was compiled to run. Received: pairloom "
+                f"{version('pairloom')} without it ({error}). Compile the pipeline again with this "
+                "version, or run it with the one that compiled it."
+            ) from None
+
+
+def _close(dead: mlmd.Execution, connection: mlmd.ConnectionConfig) -> None:
+    if dead.last_known_state in (mlmd.Execution.NEW, mlmd.Execution.RUNNING):
+        dead.last_known_state = mlmd.Execution.CANCELED
+        with PatientMetadata(connection) as handle:
+            handle.store.put_executions([dead])
 
 
 def connection_of(ir: pipeline_pb2.Pipeline) -> mlmd.ConnectionConfig:

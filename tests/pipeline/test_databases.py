@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,49 @@ def test_one_that_is_away_for_good_is_told(server, pipeline_of, monkeypatch):
     assert failed.value.expected and f":{server.port}/pairs to answer" in failed.value.reason
     assert "secret" not in failed.value.reason
     assert states(compiled.for_run("a-run")) == ["done", "done"], "the same run goes on"
+
+
+def in_mid_work(folder, compiled, run_id):
+    """Starts a run in a thread, up to the midst of its second node; gives what becomes of it."""
+    (folder.path / "wait").touch()
+    run = ThreadPoolExecutor(1).submit(states, compiled.for_run(run_id))
+    while not (folder.path / "waiting").exists():
+        assert not run.done(), run.result()
+        time.sleep(0.05)
+    return run
+
+
+def test_a_node_whose_database_goes_in_mid_work_waits_for_it(server, pipeline_of):
+    folder, compiled = pipeline_of("midst")
+    run = in_mid_work(folder, compiled, "a-run")
+    server.stop()
+    try:
+        (folder.path / "wait").unlink()
+        time.sleep(10)
+        assert not run.done(), "it has ended, and cannot say so"
+    finally:
+        server.start()
+    assert run.result(120) == ["done", "done"]
+    assert len(list(folder.pipeline_root.glob("Second/doubled/*"))) == 1
+
+
+def test_a_node_whose_database_goes_for_good_in_mid_work_is_done_by_its_retry(
+    server, pipeline_of, monkeypatch
+):
+    folder, compiled = pipeline_of("gone")
+    monkeypatch.setattr(connecting, "PATIENCE", 2)
+    run = in_mid_work(folder, compiled, "a-run")
+    server.stop()
+    try:
+        (folder.path / "wait").unlink()
+        with pytest.raises(runner.NodeFailed) as failed:
+            run.result(120)
+    finally:
+        server.start()
+    assert failed.value.node == "Second"
+    assert failed.value.expected and "same command again" in failed.value.reason
+    assert states(compiled.for_run("a-run")) == ["done", "done"]
+    assert len(list(folder.pipeline_root.glob("Second/doubled/*"))) == 1
+    with records.open_store(folder) as store:
+        live = [a for a in store.get_artifacts() if a.uri.startswith(str(folder.pipeline_root))]
+    assert len(live) == 2, "nothing is there twice"

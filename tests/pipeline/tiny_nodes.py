@@ -26,13 +26,15 @@ def Second(
     doubled: OutputArtifact[standard_artifacts.Schema],
     folder: Parameter[str],
 ) -> None:
-    """Doubles it, unless a file in `folder` says otherwise."""
-    Path(doubled.uri, "half").write_text("half done")
+    """Doubles it, unless a file in `folder` says otherwise, and as slowly as another says."""
+    times = 10**5 if Path(folder, "large").exists() else 1
+    Path(doubled.uri, "half").write_text("half done" * times)
     if Path(folder, "fail").exists():
         raise DataError("the number is not to be doubled")
     if Path(folder, "wait").exists():
         Path(folder, "waiting").touch()
-        time.sleep(600)
+        while Path(folder, "wait").exists():
+            time.sleep(0.1)
     Path(doubled.uri, "number").write_text(str(2 * int(Path(made.uri, "number").read_text())))
 
 
