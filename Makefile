@@ -4,7 +4,7 @@ RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
 
-.PHONY: setup demo test test-recipes test-backends test-airflow test-kubernetes load-tools lint clean
+.PHONY: setup demo test test-recipes test-backends test-airflow test-kubernetes test-weather load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -32,6 +32,10 @@ test-airflow: setup
 test-kubernetes: setup
 	@tests/kubernetes/cluster/build
 	@.venv/bin/python -m pytest -m minutes tests/kubernetes $(PYTEST_ARGS)
+
+# Every node killed with -9, and runs side by side: some twelve minutes.
+test-weather: setup
+	@.venv/bin/python -m pytest -m minutes tests/weather $(PYTEST_ARGS)
 
 # grpcurl and ghz, built with Go into .tools/.
 load-tools:
