@@ -71,16 +71,6 @@ def test_an_unblessed_run_is_done_and_pushed_nothing(folder, writer):
     assert (record.state, record.blessed, record.pushed) == ("done", False, "")
 
 
-def test_of_a_node_that_was_tried_again_the_last_try_counts(folder, writer):
-    run_id = records.new_run_id()
-    pushed = {"pushed": 1, "pushed_version": "17", "pushed_destination": ""}
-    writer.execution(run_id, "Trainer", mlmd.Execution.FAILED)
-    assert [(r.state, r.failed_node) for r in records.list_runs(folder)] == [("failed", "Trainer")]
-    writer.execution(run_id, "Trainer", mlmd.Execution.COMPLETE)
-    writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(pushed, True))
-    assert [(r.state, r.failed_node) for r in records.list_runs(folder)] == [("done", "")]
-
-
 def test_runs_come_oldest_first_with_their_state(folder, writer):
     ids = [records.new_run_id() for _ in range(3)]
     # As after a clock that jumped back.
