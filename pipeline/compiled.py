@@ -21,6 +21,7 @@ from google.protobuf import json_format
 
 # The messages that stand inside the IR as `Any`: they can be read once their modules are imported.
 from ml_metadata.proto import metadata_store_pb2  # noqa: F401
+from packaging.version import Version
 from tfx.dsl.compiler import compiler, constants
 from tfx.orchestration.pipeline import Pipeline
 from tfx.orchestration.portable import runtime_parameter_utils
@@ -216,13 +217,14 @@ def read_compiled(source: str | Path) -> CompiledPipeline:
         source: A file's path, or a packed pipeline.
 
     Raises:
-        UserError: It is no such file, or of a pairloom that wrote it otherwise.
+        UserError: It is no such file, or of a pairloom that is newer or wrote it otherwise.
     """
     shown = "what was packed" if str(source).startswith(_PACKED) else source
     try:
         held = json.loads(_text_of(source))
         number, made_by, told = held["format"], held["made_by"], held["ir"]
         database = held["metadata"] if number == FORMAT else ""
+        is_newer = Version(made_by) > Version(metadata.version("pairloom"))
     except FileNotFoundError:
         raise UserError(
             f"Expected a compiled pipeline. Received: {shown}, which is not there. "
@@ -233,7 +235,8 @@ def read_compiled(source: str | Path) -> CompiledPipeline:
             f"Expected a file that `pairloom compile` wrote. Received: {shown} "
             f"({type(error).__name__}: {error})."
         ) from None
-    if number != FORMAT:
+    # An older pairloom may lack a component, or an argument of one, that the file names.
+    if number != FORMAT or is_newer:
         raise UserError(
             f"{shown} was compiled by pairloom {made_by} (format {number}), and this is "
             f"pairloom {metadata.version('pairloom')} (format {FORMAT}). Compile it again, or run "

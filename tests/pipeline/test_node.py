@@ -194,7 +194,8 @@ def test_terminate_ends_a_node_with_the_code_of_its_signal_and_it_can_be_run_aga
         ("", "Expected a file that `pairloom compile` wrote"),
         ('{"name": 1}', "Expected a file that `pairloom compile` wrote"),
         ('{"format": 9, "made_by": "7.0", "ir": {}}', "compiled by pairloom 7.0"),
-        ('{"format": 2, "made_by": "7.0", "metadata": "", "ir": {"new": 1}}', "cannot read it"),
+        ('{"format": 2, "made_by": "7.0", "metadata": "", "ir": {}}', "compiled by pairloom 7.0"),
+        ('{"format": 2, "made_by": "0.0.1", "metadata": "", "ir": {"new": 1}}', "cannot read it"),
     ],
 )
 def test_what_is_no_compiled_pipeline_of_this_version_is_refused(tmp_path, text, words):
