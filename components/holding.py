@@ -11,7 +11,7 @@ from typing import IO
 __all__ = ["Held", "held", "is_held"]
 
 # Whoever asks whether a file is held has it for an instant.
-_TRIES = 20
+_INSTANT = 0.4
 _PAUSE = 0.02
 
 
@@ -20,7 +20,7 @@ class Held(Exception):
 
 
 @contextmanager
-def held(path: str) -> Iterator[None]:
+def held(path: str, patience: float = _INSTANT) -> Iterator[None]:
     """Holds a lock file, which the system frees even after kill -9.
 
     It holds between processes of one machine, and between machines where their shared volume
@@ -28,6 +28,7 @@ def held(path: str) -> Iterator[None]:
 
     Args:
         path: The file; it is made, with its folder.
+        patience: Seconds to wait for another process that holds it.
 
     Raises:
         Held: another process holds it.
@@ -37,7 +38,7 @@ def held(path: str) -> Iterator[None]:
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "a+", encoding="utf-8") as file:
-        if not _taken(file, _TRIES):
+        if not _taken(file, patience):
             file.seek(0)
             raise Held(file.read().strip() or "another process")
         file.truncate(0)
@@ -55,12 +56,13 @@ def is_held(path: str) -> bool:
         return False
 
 
-def _taken(file: IO[str], tries: int = 1) -> bool:
-    for left in reversed(range(tries)):
+def _taken(file: IO[str], patience: float = 0.0) -> bool:
+    until = time.monotonic() + patience
+    while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except OSError:
-            if left:
-                time.sleep(_PAUSE)
-    return False
+            if time.monotonic() >= until:
+                return False
+        time.sleep(_PAUSE)

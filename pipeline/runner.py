@@ -25,10 +25,13 @@ from pairloom.pipeline.connecting import patiently
 from pairloom.pipeline.disk import disk_trouble
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.part import is_left_out, reuse_if_first
+from pairloom.pipeline.stopping import PATIENCE_SECONDS
 
 State = Literal["waiting", "running", "done", "cached", "failed", "skipped"]
 
 _MOST_LINES = 5
+# A node that a scheduler stops may take as long to end, and its retry may come at once.
+_ENDING_SECONDS = PATIENCE_SECONDS + 5
 _GOOD: dict[int, State] = {mlmd.Execution.COMPLETE: "done", mlmd.Execution.CACHED: "cached"}
 
 
@@ -104,7 +107,7 @@ def run_node(ir: pipeline_pb2.Pipeline, name: str) -> State:
     root = ir.runtime_spec.pipeline_root.field_value.string_value
     run_id = ir.runtime_spec.pipeline_run_id.field_value.string_value
     try:
-        with held(records.lock_of(root, run_id, name)):
+        with held(records.lock_of(root, run_id, name), _ENDING_SECONDS):
             return _launched(ir, name, root, run_id)
     except Held as error:
         reason = f"it is at work in the run {run_id} already: {error}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, TextIO
 
-_PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 15.0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -43,7 +43,7 @@ def stoppable(terminal: TextIO) -> Iterator[dict[str, Any]]:
         if received:
             leave()
         received["signal"] = number
-        timer = threading.Timer(_PATIENCE_SECONDS, leave)
+        timer = threading.Timer(PATIENCE_SECONDS, leave)
         timer.daemon = True
         received["timer"] = timer
         timer.start()

@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import threading
 
 import pytest
 
@@ -38,6 +39,14 @@ def test_what_another_process_holds_cannot_be_held_and_says_who(other):
     assert is_held(path)
     with pytest.raises(Held, match=f"process {process.pid} on "), held(path):
         pass
+
+
+def test_one_with_patience_waits_for_a_holder_that_ends_meanwhile(other):
+    process, path = other
+    ending = threading.Timer(0.5, process.kill)
+    ending.start()
+    with held(path, patience=30):
+        assert not ending.is_alive(), "not before the other has ended"
 
 
 def test_a_killed_holder_holds_nothing(other):
