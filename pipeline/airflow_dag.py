@@ -11,6 +11,8 @@ from pairloom.pipeline.recipe.schema import NodeSchedule, Schedule
 
 __all__ = ["airflow_dag"]
 
+_LONG_AGO = date(2000, 1, 1)
+
 
 def airflow_dag(recipe: Recipe, compiled: CompiledPipeline, file: str, pairloom: str) -> str:
     """The text of a DAG file, which imports nothing but Airflow.
@@ -44,7 +46,9 @@ def airflow_dag(recipe: Recipe, compiled: CompiledPipeline, file: str, pairloom:
 
 
 def _start(schedule: Schedule) -> tuple[int, int, int]:
-    start = schedule.start or date.today()
+    # A run of a date before the start has no tasks, and ends in success: where nothing is caught up
+    # there need be no such date.
+    start = schedule.start or (date.today() if schedule.catch_up else _LONG_AGO)
     return start.year, start.month, start.day
 
 

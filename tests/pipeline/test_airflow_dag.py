@@ -1,6 +1,7 @@
 """The DAG file, without an Airflow: tests/airflow runs it in real ones."""
 
 import ast
+from datetime import date
 
 import pytest
 
@@ -66,6 +67,16 @@ def test_a_dag_says_what_the_schedule_does_and_imports_airflow_alone(written, ca
     trainer, other = nodes["Trainer"], nodes["Transform"]
     assert (trainer["retries"], trainer["timeout_minutes"], trainer["pool"]) == (0, 600, "gpu")
     assert (other["retries"], other["timeout_minutes"], other["pool"]) == (1, 0, "cpu")
+
+
+@pytest.mark.parametrize(("catch_up", "start"), [("false", (2000, 1, 1)), ("true", "today")])
+def test_without_a_start_only_a_dag_that_catches_up_begins_today(written, catch_up, start):
+    began = date.today()
+    recipe = RECIPE.replace("  start: 2026-11-15\n", "").replace(": true", f": {catch_up}")
+    _, dags = written(recipe)
+    pipeline, *_ = settings(dags / "words.py")
+    today = {(day.year, day.month, day.day) for day in (began, date.today())}
+    assert pipeline["start"] in (today if start == "today" else {start})
 
 
 @pytest.mark.parametrize(
