@@ -20,5 +20,5 @@ install() {
         fail "$wanted could not be installed: see the message above."
 }
 
-install .venv-airflow2 'apache-airflow==2.10.*'
+install .venv-airflow2 'apache-airflow[postgres]==2.10.*'
 install .venv-airflow3 'apache-airflow>=3'

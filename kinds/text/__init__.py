@@ -14,7 +14,15 @@ from pairloom.kinds.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import tensorflow as tf
 
-__all__ = ["KIND", "OneTextOptions", "Text", "TextOptions", "is_one_text", "read_text", "serve_text"]
+__all__ = [
+    "KIND",
+    "OneTextOptions",
+    "Text",
+    "TextOptions",
+    "is_one_text",
+    "read_text",
+    "serve_text",
+]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A real Airflow with a home of its own: its commands, and its scheduler."""
+"""A real Airflow with a home of its own: its commands, its scheduler, and its tasks' logs."""
 
 import contextlib
 import json
@@ -8,10 +8,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-LONGEST = 1200
+LONGEST = 1500
+# Each look is a process of some seconds, on the machine that the tasks run on.
+BETWEEN_LOOKS = 15
 
 
 class AirflowHome:
@@ -21,9 +23,10 @@ class AirflowHome:
         environment: The virtual environment that it is installed in.
         home: Its files; made.
         dags: The folder of DAG files.
+        variables: Environment variables that it and its tasks get.
     """
 
-    def __init__(self, environment: Path, home: Path, dags: Path):
+    def __init__(self, environment: Path, home: Path, dags: Path, variables: Mapping[str, str]):
         self.bin = environment / "bin"
         self.home = home
         home.mkdir()
@@ -36,28 +39,36 @@ class AirflowHome:
             "AIRFLOW_HOME": str(home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            "AIRFLOW__CORE__PARALLELISM": "2",
             "AIRFLOW__SCHEDULER__DAG_DIR_LIST_INTERVAL": "5",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
-            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "5",
+            "AIRFLOW__SCHEDULER__MIN_FILE_PROCESS_INTERVAL": "20",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "20",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__API__PORT": str(port),
             "AIRFLOW__API__WORKERS": "1",
             "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://localhost:{port}/execution/",
+            **variables,
         }
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.run("db", "migrate")
-        self.major = int(self.run("version").split()[-1].split(".")[0])
+        self.version = self.run("version").split()[-1]
+        self.major = int(self.version.split(".")[0])
 
     def run(self, *arguments: str) -> str:
         """Runs an `airflow` command to its end, and gives what it printed."""
+        return self._ended(str(self.bin / "airflow"), *arguments)
+
+    def python(self, code: str, *arguments: str) -> str:
+        """Runs code in Airflow's Python, and gives what it printed."""
+        return self._ended(str(self.bin / "python"), "-c", code, *arguments)
+
+    def _ended(self, *command: str) -> str:
         done = subprocess.run(
-            [str(self.bin / "airflow"), *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST,
+            command, env=self.environment, capture_output=True, text=True, timeout=LONGEST
         )
-        assert done.returncode == 0, f"{arguments}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done.stdout
 
     def listed(self, *arguments: str) -> list[dict]:
@@ -112,5 +123,11 @@ class AirflowHome:
             ended = [state for state in states.values() if state in ("success", "failed")]
             if len(ended) >= count and len(ended) == len(states):
                 return states
-            time.sleep(5)
+            time.sleep(BETWEEN_LOOKS)
         raise AssertionError(f"{dag} after {LONGEST} s: {self.runs(dag)}")
+
+    def logs(self, dag: str, run: str, task: str) -> list[str]:
+        """What each try of a task wrote, the first one first."""
+        folder = self.home / "logs" / f"dag_id={dag}" / f"run_id={run}" / f"task_id={task}"
+        files = sorted(folder.glob("attempt=*.log"), key=lambda file: int(file.stem.split("=")[1]))
+        return [file.read_text("utf-8") for file in files]

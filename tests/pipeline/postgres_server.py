@@ -8,12 +8,26 @@ import subprocess
 from glob import glob
 from pathlib import Path
 
+import pytest
+
 PLACES = (*sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True), None)
 
 
 def find_program(name: str) -> str | None:
     """A program of PostgreSQL's server; Debian keeps them off the PATH."""
     return next((found for place in PLACES if (found := shutil.which(name, path=place))), None)
+
+
+def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A test session's folder, which PostgreSQL's own user may go through.
+
+    It is short, for a socket's path has a hundred letters at most.
+    """
+    base = tmp_path_factory.getbasetemp()
+    for folder in (base, base.parent, base.parent.parent):
+        if folder != Path("/tmp") and folder.owner() == Path.home().owner():
+            folder.chmod(folder.stat().st_mode | 0o011)
+    return base
 
 
 class PostgresServer:
@@ -36,7 +50,11 @@ class PostgresServer:
 
     @property
     def url(self) -> str:
-        return f"postgresql://pairloom:secret@127.0.0.1:{self.port}/pairs"
+        return self.url_of("pairs")
+
+    def url_of(self, database: str) -> str:
+        """Of one by name; `postgres` is there from the start."""
+        return f"postgresql://pairloom:secret@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"

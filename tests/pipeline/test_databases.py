@@ -31,15 +31,11 @@ HERE = {
 def running(request, tmp_path_factory):
     if not all(HERE[request.param]):
         pytest.skip(f"there is no {request.param} here")
-    # Short: a socket's path has a hundred letters at most. Open: PostgreSQL is another user.
-    base = tmp_path_factory.getbasetemp()
-    for folder in (base, base.parent, base.parent.parent):
-        if folder != Path("/tmp") and folder.owner() == Path.home().owner():
-            folder.chmod(folder.stat().st_mode | 0o011)
+    folder = postgres_server.open_folder(tmp_path_factory)
     if request.param == "MariaDB":
-        made = mariadb_server.MariaDbServer(base / "my")
+        made = mariadb_server.MariaDbServer(folder / "my")
     else:
-        made = postgres_server.PostgresServer(base / "pg")
+        made = postgres_server.PostgresServer(folder / "pg")
     made.start()
     yield made
     made.stop()

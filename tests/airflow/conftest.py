@@ -1,0 +1,62 @@
+"""Real Airflows, 2.10 on PostgreSQL and the newest 3 on SQLite, with the DAGs of three recipes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "pipeline"))
+import pairs
+import postgres_server
+from airflow_home import AirflowHome
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session", params=["airflow2", "airflow3"])
+def airflow(request, tmp_path_factory):
+    """An Airflow; its `folder` holds recipes, DAGs and runs.
+
+    `make test-airflow` installs them; where one is missing its tests are skipped. Airflow 2 runs
+    tasks side by side on PostgreSQL alone, and there the metadata of the pipelines lie as well.
+    """
+    environment = ROOT / f".venv-{request.param}"
+    if not (environment / "bin" / "airflow").exists():
+        pytest.skip(f"{environment.name} is not there: make test-airflow")
+    folder = tmp_path_factory.mktemp(request.param)
+    variables, server = {}, None
+    if request.param == "airflow2":
+        if postgres_server.find_program("initdb") is None:
+            pytest.skip("there is no PostgreSQL here: Debian's package is postgresql")
+        base = postgres_server.open_folder(tmp_path_factory)
+        server = postgres_server.PostgresServer(base / "pg")
+        server.start()
+        variables["PAIRLOOM_METADATA"] = server.url
+        variables["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = server.url_of("postgres")
+    try:
+        pairs.compile_dags(folder, variables)
+        made = AirflowHome(environment, folder / "home", folder / "dags", variables)
+        made.folder, made.variables = folder, variables
+        for pool in ("pairs", "training"):
+            made.run("pools", "set", pool, "2", "of a recipe")
+        # Airflow 3 lists what its processor has read, and here none is at work yet.
+        made.run("dags", "reserialize")
+        yield made
+    finally:
+        if server:
+            server.stop()
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory):
+    """The demo's recipe on a slice, run as `pairloom run` does; what became of it."""
+    folder = tmp_path_factory.mktemp("local")
+    log = folder / "log"
+    with open(log, "w") as out:
+        command = [pairs.PAIRLOOM, "run", "cmudict", *pairs.SLICED]
+        code = subprocess.run(command, cwd=folder, stdout=out, stderr=out).returncode
+    assert code == 0, log.read_text()[-3000:]
+    [run] = pairs.told_runs(folder, "cmudict", {})
+    return run
