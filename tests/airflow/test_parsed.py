@@ -52,7 +52,7 @@ def test_dags_are_read_without_an_error(airflow):
 def test_pools_timeouts_and_retries_are_the_recipes(read):
     tasks = read["tasks"]
     trainer = tasks.pop("Trainer")
-    assert trainer["pool"] == "training" and trainer["timeout"] == 75 and trainer["retries"] == 5
+    assert trainer["pool"] == "training" and trainer["timeout"] == 150 and trainer["retries"] == 5
     assert len(tasks) == 10
     for name, task in tasks.items():
         told = {key: task[key] for key in ("pool", "timeout", "retries")}
