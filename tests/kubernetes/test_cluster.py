@@ -115,6 +115,7 @@ def test_kubernetes_takes_every_manifest(cluster, file):
         [resources] = KUBE_HOME.glob("gomod/github.com/kserve/kserve@*/config/crd/full")
         crd = resources / "serving.kserve.io_inferenceservices.yaml"
         cluster.kubectl("apply", "--server-side", "-f", crd)
+        cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", crd)
     cluster.kubectl("apply", "--dry-run=server", "-f", file)
 
 
