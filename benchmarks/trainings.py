@@ -31,7 +31,7 @@ def training_of(run: Mapping[str, Any], runs_dir: str) -> Training | None:
     model = Path(outputs["model"].uri, "Format-Serving")
     if not model.exists():
         return None
-    files = logs_of(folder.checkpoints, model / "saved_model.pb")
+    files = logs_of(Path(folder.checkpoints), model / "saved_model.pb")
     return Training(count_weights(model), training_seconds(map(read_marks, files)))
 
 

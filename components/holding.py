@@ -1,4 +1,8 @@
-"""Files that say who is at work, and are free again when that process is gone, however it went."""
+"""Files that say who is at work, and are free again when that process is gone, however it went.
+
+There are none at a URL. What a dead process left there is closed by the next attempt at the same
+work, and whether somebody is at work can only be guessed: it is taken to be so.
+"""
 
 import fcntl
 import os
@@ -8,7 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-__all__ = ["Held", "held", "is_held"]
+from pairloom.components.anywhere import find, is_url
+
+__all__ = ["LATELY", "Held", "any_held", "held", "is_held"]
+
+LATELY = 24 * 3600.0
+"""Seconds for which whoever wrote at a URL is taken to be at work still."""
 
 # Whoever asks whether a file is held has it for an instant.
 _INSTANT = 0.4
@@ -33,7 +42,7 @@ def held(path: str, patience: float = _INSTANT) -> Iterator[None]:
     Raises:
         Held: another process holds it.
     """
-    if "://" in path:
+    if is_url(path):
         yield
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -47,13 +56,25 @@ def held(path: str, patience: float = _INSTANT) -> Iterator[None]:
         yield
 
 
-def is_held(path: str) -> bool:
-    """Whether a process holds the lock file now."""
+def is_held(path: str, written: float = 0.0) -> bool:
+    """Whether a process holds the lock file now.
+
+    Args:
+        path: The file. At a URL, what was written `LATELY` counts as held.
+        written: When whoever would hold it wrote last, in seconds since 1970; 0: it is not known.
+    """
+    if is_url(path):
+        return time.time() - written < LATELY
     try:
         with open(path, encoding="utf-8") as file:
             return not _taken(file)
     except FileNotFoundError:
         return False
+
+
+def any_held(pattern: str) -> bool:
+    """Whether a process holds one of the lock files that a glob matches; at a URL, always."""
+    return is_url(pattern) or any(map(is_held, find(pattern)))
 
 
 def _taken(file: IO[str], patience: float = 0.0) -> bool:

@@ -4,12 +4,9 @@ The file is JSON: TFX's intermediate form of the pipeline (its IR) and which pai
 holds all settings and places, so that what a run does cannot change between two of its nodes.
 """
 
-import base64
-import gzip
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -27,9 +24,11 @@ from tfx.orchestration.pipeline import Pipeline
 from tfx.orchestration.portable import runtime_parameter_utils
 from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F401
 
+from pairloom.components.anywhere import write_once
 from pairloom.pipeline.connecting import connection_to
 from pairloom.pipeline.dates import dated
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.packing import is_packed, pack, text_of
 from pairloom.pipeline.run_folder import unwritable
 
 __all__ = [
@@ -47,8 +46,6 @@ DATA_NODE = "PairExamples"
 
 FORMAT = 2
 """Raised when a file of before could no longer be run."""
-
-_PACKED = "packed:"
 
 
 @dataclass(frozen=True)
@@ -136,13 +133,13 @@ def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) ->
     """
     # Filled in by the run's IR; before that it is a parameter.
     spec = compiled.for_run(run_id).runtime_spec
-    root = Path(spec.pipeline_root.field_value.string_value)
-    note = root / ".locks" / run_id.replace("/", "_") / ".pipeline"
+    root = spec.pipeline_root.field_value.string_value
+    note = os.path.join(root, ".locks", run_id.replace("/", "_"), ".pipeline")
     try:
-        _note_once(note, f"{compiled.digest} {day or date.today()}")
-        first, _, noted = note.read_text("ascii").partition(" ")
+        told = write_once(note, f"{compiled.digest} {day or date.today()}")
     except OSError as error:
         raise unwritable(root, error) from None
+    first, _, noted = told.partition(" ")
     if first != compiled.digest:
         raise UserError(
             f"Expected the pipeline that the run {run_id} began with ({first}). Received: another "
@@ -154,20 +151,6 @@ def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) ->
             "a run with another id."
         )
     return date.fromisoformat(noted)
-
-
-def _note_once(note: Path, text: str) -> None:
-    """Writes a file that appears with all that it holds, unless it is there already."""
-    note.parent.mkdir(parents=True, exist_ok=True)
-    # Of machines that share the folder two may have processes of one number.
-    half = note.with_name(f"{note.name}.{uuid.uuid4().hex}.half")
-    try:
-        half.write_text(text, encoding="ascii")
-        os.link(half, note)
-    except FileExistsError:
-        pass
-    finally:
-        half.unlink(missing_ok=True)
 
 
 def compile_pipeline(pipeline: Pipeline, metadata_url: str) -> CompiledPipeline:
@@ -190,7 +173,7 @@ def write_compiled(compiled: CompiledPipeline, path: Path) -> None:
 def packed(compiled: CompiledPipeline) -> str:
     """A pipeline as one word of some 6 kB, for a command line: `read_compiled` takes it as well."""
     text = json.dumps(_held(compiled), sort_keys=True)
-    return _PACKED + base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return pack(text)
 
 
 def _held(compiled: CompiledPipeline) -> dict[str, Any]:
@@ -219,9 +202,9 @@ def read_compiled(source: str | Path) -> CompiledPipeline:
     Raises:
         UserError: It is no such file, or of a pairloom that is newer or wrote it otherwise.
     """
-    shown = "what was packed" if str(source).startswith(_PACKED) else source
+    shown = "what was packed" if is_packed(source) else source
     try:
-        held = json.loads(_text_of(source))
+        held = json.loads(text_of(source))
         number, made_by, told = held["format"], held["made_by"], held["ir"]
         database = held["metadata"] if number == FORMAT else ""
         is_newer = Version(made_by) > Version(metadata.version("pairloom"))
@@ -250,12 +233,6 @@ def read_compiled(source: str | Path) -> CompiledPipeline:
             f"{metadata.version('pairloom')}, which cannot read it: {error}. Compile it again."
         ) from None
     return CompiledPipeline(ir, database, made_by, _digest(told, database))
-
-
-def _text_of(source: str | Path) -> str:
-    if isinstance(source, str) and source.startswith(_PACKED):
-        return gzip.decompress(base64.b64decode(source[len(_PACKED) :], validate=True)).decode()
-    return Path(source).read_text("utf-8")
 
 
 def _plain(ir: pipeline_pb2.Pipeline) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """A served model asked about pairs it has never seen, in one process."""
 
+import glob
 import gzip
+import io
+import os
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
+from pairloom.components.anywhere import find, read_bytes
 from pairloom.pipeline import quiet, records
 from pairloom.pipeline.execution import FinishedRun, terminal_console
 from pairloom.pipeline.recipe import Recipe
@@ -27,7 +30,7 @@ def ask_held_out(recipe: Recipe, finished: FinishedRun) -> list[str]:
 
     pairs = held_out_pairs(recipe, finished.folder, finished.run_id, QUESTIONS)
     options = ServerOptions(
-        model_base_path=str(finished.folder.serving),
+        model_base_path=finished.folder.serving,
         model_name=recipe.name,
         port=0,
         rest_api_port=0,
@@ -55,7 +58,7 @@ def held_out_pairs(
     """A few pairs of a run's test split: of middle length, as long as those are enough."""
     with records.open_store(folder) as store:
         uri = records.outputs_of_run(store, folder.name, run_id, "PairExamples")["examples"].uri
-    pairs = list(_read_examples(Path(uri) / "Split-test", tuple(recipe.fields)))
+    pairs = list(_read_examples(os.path.join(uri, "Split-test"), tuple(recipe.fields)))
     first = recipe.reads[0]
     # Short enough for a heat map on a terminal, long enough to be worth one.
     ordered = sorted(pairs, key=lambda pair: (len(pair[first]), pair[first]))
@@ -65,11 +68,11 @@ def held_out_pairs(
     return chosen[step // 2 :: step][:count]
 
 
-def _read_examples(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, str]]:
+def _read_examples(folder: str, names: tuple[str, ...]) -> Iterator[dict[str, str]]:
     import tensorflow as tf
 
-    for path in sorted(folder.glob("*.gz")):
-        with gzip.open(path) as file:
+    for path in find(os.path.join(glob.escape(folder), "*.gz")):
+        with gzip.GzipFile(fileobj=io.BytesIO(read_bytes(path))) as file:
             while header := file.read(12):
                 (length,) = struct.unpack("<Q", header[:8])
                 features = tf.train.Example.FromString(file.read(length)).features.feature

@@ -66,6 +66,8 @@ def execute(
         UserError: the recipe, its data, the folder or a node is at fault.
         Interrupted: after Ctrl-C or SIGTERM; the same call goes on from there.
     """
+    quiet.hush_environment()
+    quiet.keep_off_cloud(repr(recipe))
     look_at_data(recipe)
     folder = RunFolder.of(runs_dir, recipe.name)
     folder.make()

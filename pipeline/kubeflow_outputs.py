@@ -1,12 +1,13 @@
 """What Kubeflow's page shows of a node: its scores as metrics, its report as HTML."""
 
 import json
+import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pairloom.components.anywhere import read_bytes
 from pairloom.components.evaluator import read_evaluation
 from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.errors import UserError
@@ -46,7 +47,7 @@ def show_outputs(executor_input: str, outputs: Mapping[str, Sequence[str]]) -> N
     if "report" in shown and outputs.get("report"):
         place = _local(shown["report"]["uri"])
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(Path(outputs["report"][0]) / REPORT_FILE, place)
+        place.write_bytes(read_bytes(os.path.join(outputs["report"][0], REPORT_FILE)))
 
 
 def _write_metadata(file: Path, artifact: Mapping[str, Any], scores: dict[str, float]) -> None:

@@ -15,7 +15,7 @@ class Places:
     """Where a pipeline reads and writes.
 
     Args:
-        root: The folder of its artifacts.
+        root: The folder of its artifacts, on a disk or at a URL, as the next three.
         checkpoints: The folder that training goes on from after a stop.
         push: The served model's base path: one folder a version.
         report: The file of the latest run's report.

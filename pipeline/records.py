@@ -4,23 +4,22 @@ import contextlib
 import glob
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from ml_metadata import metadata_store
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
+from pairloom.components.anywhere import exist, exists, find, remove
 from pairloom.components.evaluator import read_evaluation
-from pairloom.components.holding import is_held
+from pairloom.components.holding import any_held
 from pairloom.components.pairs.settings import SPLITS
+from pairloom.components.pusher.versions import lost_versions
 from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.connecting import connection_to, patiently
 from pairloom.pipeline.run_folder import RunFolder
-from pairloom.serving.server.version_folders import versions_on_disk
 
 REPORT_NODE = "Report"
 """The node that is told the whole recipe."""
@@ -115,7 +114,11 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
     Returns:
         What was done, one sentence each.
     """
-    done = [f"Removed the half-copied {path}." for path in _remove_half_copies(folder.serving)]
+    done = []
+    # A folder whose name is no version is not the Pusher's, and whoever made it may want it.
+    for version in lost_versions(folder.serving):
+        remove(version)
+        done.append(f"Removed the half-copied {version}.")
     if not folder.has_metadata:
         return done
     with open_store(folder) as store:
@@ -130,7 +133,7 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         if dead:
             store.put_executions(dead)
             done.append(f"Closed {len(dead)} interrupted executions.")
-        if lost := forget_lost(store, str(folder.pipeline_root)):
+        if lost := forget_lost(store, folder.pipeline_root):
             done.append(f"Forgot {lost} artifacts whose files are gone.")
     return done
 
@@ -147,7 +150,9 @@ def forget_lost(store: metadata_store.MetadataStore, root: str) -> int:
         How many there were.
     """
     live = [a for a in store.get_artifacts() if a.state == mlmd.Artifact.LIVE]
-    lost = [a for a in live if a.uri.startswith(f"{root}/") and not is_there(a)]
+    ours = [a for a in live if a.uri.startswith(f"{root}/")]
+    there = exist(path for artifact in ours for path in _paths(artifact))
+    lost = [a for a in ours if not all(there[path] for path in _paths(a))]
     for artifact in lost:
         artifact.state = mlmd.Artifact.DELETED
     if lost:
@@ -156,8 +161,8 @@ def forget_lost(store: metadata_store.MetadataStore, root: str) -> int:
 
 
 def is_there(artifact: mlmd.Artifact) -> bool:
-    """Whether an artifact's files, and those of its push, are on the disk."""
-    return all(Path(path).exists() for path in _paths(artifact))
+    """Whether an artifact's files, and those of its push, are there."""
+    return all(map(exists, _paths(artifact)))
 
 
 def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
@@ -167,21 +172,11 @@ def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
         yield destination.string_value
 
 
-def _remove_half_copies(serving: Path) -> Iterator[Path]:
-    # No server can serve a version without it, and none comes without it: somebody deleted it. A
-    # folder whose name is no version is not the Pusher's, and whoever made it may want it.
-    versions = versions_on_disk(serving) if serving.is_dir() else {}
-    for version in versions.values():
-        if not (version / "saved_model.pb").exists():
-            shutil.rmtree(version, ignore_errors=True)
-            yield version
-
-
-def remove_outputs(root: Path, execution_id: int) -> None:
+def remove_outputs(root: str, execution_id: int) -> None:
     """Removes what an execution wrote under a pipeline's root."""
     for pattern in (f"*/*/{execution_id}", f"*/.system/*/{execution_id}"):
-        for path in root.glob(pattern):
-            shutil.rmtree(path, ignore_errors=True)
+        for path in find(os.path.join(glob.escape(root), pattern)):
+            remove(path)
 
 
 def _contexts(store: metadata_store.MetadataStore, type_name: str) -> list[mlmd.Context]:
@@ -257,14 +252,14 @@ def _record(
     return RunRecord(run_id, _started(run_id, context), state, (last - first) / 1000, **known)
 
 
-def lock_of(root: str | Path, run_id: str, node: str) -> str:
+def lock_of(root: str, run_id: str, node: str) -> str:
     """The file that whoever runs a node of a run holds."""
     return os.path.join(root, ".locks", run_id.replace("/", "_"), node)
 
 
 def _at_work(folder: RunFolder, run_id: str) -> bool:
     """Whether somebody runs a node of this run now."""
-    return any(map(is_held, glob.glob(lock_of(folder.pipeline_root, glob.escape(run_id), "*"))))
+    return any_held(lock_of(glob.escape(folder.pipeline_root), glob.escape(run_id), "*"))
 
 
 def _started(run_id: str, context: mlmd.Context) -> datetime:
@@ -288,8 +283,8 @@ def _results(outputs: Mapping[str, mlmd.Artifact]) -> dict[str, Any]:
     if "examples" in outputs:
         found["data"] = _counts(outputs["examples"])
     if "report" in outputs:
-        file = Path(outputs["report"].uri, REPORT_FILE)
-        found["report"] = str(file) if file.exists() else ""
+        file = os.path.join(outputs["report"].uri, REPORT_FILE)
+        found["report"] = file if exists(file) else ""
     return found
 
 

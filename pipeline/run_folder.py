@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from pairloom.components.anywhere import make_folder
+from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.places import Places, chosen_metadata, sqlite_url
 
@@ -33,25 +35,30 @@ class RunFolder:
         return cls(Path(runs_dir).expanduser().resolve() / name, name)
 
     @property
-    def pipeline_root(self) -> Path:
+    def pipeline_root(self) -> str:
         """Where TFX puts its artifacts."""
-        return self.path / "tfx"
+        return self.places.root
 
     @property
     def places(self) -> Places:
         """Where its things lie: in the folder, but for what `settle` put elsewhere."""
         return self._places(self._noted())
 
-    def planned(self, metadata: str = "", push: str = "", beam: Sequence[str] = ()) -> Places:
+    def planned(
+        self, metadata: str = "", push: str = "", beam: Sequence[str] = (), root: str = ""
+    ) -> Places:
         """Where its things will lie on another machine; arguments as of `settle`."""
-        return self._places(_told(metadata, push, beam))
+        return self._places(_told(metadata, push, beam, root))
 
     def _places(self, noted: Mapping[str, Any]) -> Places:
+        root = noted.get("root")
+        # `Path` would make `gs:/` of `gs://`.
+        base = os.path.join(root, self.name) if root else str(self.path)
         return Places(
-            root=str(self.pipeline_root),
-            checkpoints=str(self.checkpoints),
-            push=noted.get("push") or str(self.path / "serving" / self.name),
-            report=str(self.report),
+            root=os.path.join(base, "tfx"),
+            checkpoints=os.path.join(base, "checkpoints"),
+            push=noted.get("push") or os.path.join(base, "serving", self.name),
+            report=os.path.join(base, "report", REPORT_FILE),
             metadata=noted.get("metadata") or sqlite_url(self._sqlite),
             beam=tuple(noted.get("beam", ())),
         )
@@ -66,19 +73,19 @@ class RunFolder:
         return self.path / "metadata.sqlite"
 
     @property
-    def checkpoints(self) -> Path:
+    def checkpoints(self) -> str:
         """Where training goes on from after a stop."""
-        return self.path / "checkpoints"
+        return self.places.checkpoints
 
     @property
-    def serving(self) -> Path:
+    def serving(self) -> str:
         """The served model's base path: one folder a version."""
-        return Path(self.places.push)
+        return self.places.push
 
     @property
-    def report(self) -> Path:
+    def report(self) -> str:
         """The latest run's report, one file."""
-        return self.path / "report" / "index.html"
+        return self.places.report
 
     @property
     def logs(self) -> Path:
@@ -92,29 +99,36 @@ class RunFolder:
             UserError: it cannot be created or written.
         """
         try:
-            for folder in (self.path, self.pipeline_root, self.logs):
+            for folder in (self.path, self.logs):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.path, error) from None
 
-    def settle(self, metadata: str = "", push: str = "", beam: Sequence[str] = ()) -> None:
+    def settle(
+        self, metadata: str = "", push: str = "", beam: Sequence[str] = (), root: str = ""
+    ) -> None:
         """Notes what lies elsewhere, so that other commands find it; empty: in the folder.
 
         Args:
             metadata: The URL of the metadata database.
             push: The served model's base path.
             beam: Options of Beam.
+            root: The folder or URL below which this recipe's artifacts, checkpoints, versions and
+                report lie, under its name.
+
+        Raises:
+            UserError: the folder cannot be written, or `root` is one that cannot be made.
         """
-        told = _told(metadata, push, beam)
-        if told == self._noted():
-            return
-        note = self.path / _NOTE
-        half = note.with_name(f".{_NOTE}.{os.getpid()}")
+        told = _told(metadata, push, beam, root)
         try:
-            half.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-            os.replace(half, note)
+            if told != self._noted():
+                note = self.path / _NOTE
+                half = note.with_name(f".{_NOTE}.{os.getpid()}")
+                half.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+                os.replace(half, note)
+            make_folder(self.pipeline_root)
         except OSError as error:
-            raise unwritable(self.path, error) from None
+            raise unwritable(error.filename or self.path, error) from None
 
     def _noted(self) -> dict[str, Any]:
         try:
@@ -166,8 +180,8 @@ class RunFolder:
         (self.path / ".lock").write_text(f"{os.getpid()} {run_id}", encoding="ascii")
 
 
-def _told(metadata: str, push: str, beam: Sequence[str]) -> dict[str, Any]:
-    wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam)}
+def _told(metadata: str, push: str, beam: Sequence[str], root: str) -> dict[str, Any]:
+    wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam), "root": root}
     return {key: value for key, value in wanted.items() if value}
 
 
@@ -178,11 +192,11 @@ def _holder(file: TextIO) -> tuple[str, str]:
     return process, run_id
 
 
-def unwritable(path: Path, error: OSError) -> UserError:
+def unwritable(path: str | Path, error: OSError) -> UserError:
     """What to say of a folder that takes no file: it is full, read-only, or another's."""
     return UserError(
         f"Expected a folder to write the run to. Received: {path} ({error.strerror}). Make room "
-        "in it or let it be written, or choose another with --runs-dir."
+        "in it or let it be written, or choose another with --runs-dir or `places.root`."
     )
 
 

@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Literal
 
 from absl import logging
@@ -134,7 +133,7 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
             _check_outputs(ir, name)
             return _GOOD[earlier.last_known_state]
         # It is dead, for it does not hold the node's lock.
-        records.remove_outputs(Path(root), earlier.id)
+        records.remove_outputs(root, earlier.id)
     if not node.upstream_nodes:
         # Once a run: else the cache would give it what somebody has deleted.
         with PatientMetadata(connection) as handle:

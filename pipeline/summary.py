@@ -1,6 +1,8 @@
 """What came of a run, told at its end."""
 
+import glob
 import json
+import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from tensorflow_metadata.proto.v0 import anomalies_pb2
 
+from pairloom.components.anywhere import exists, find, is_url, read_bytes, read_text
 from pairloom.components.evaluator import EvaluationSummary, read_evaluation
 from pairloom.components.metrics import get_metric
 from pairloom.components.pairs.summary import read_summary
@@ -134,12 +137,13 @@ def print_next(console: Console, finished: FinishedRun, text: str = "your text")
     folder = finished.folder
     usual = folder.path.parent == Path("runs").resolve()
     runs_dir = "" if usual else f" --runs-dir {quoted(shown_path(folder.path.parent))}"
-    console.print("Go on with:", style="bold")
-    for command in (
+    serving = (
         f"pairloom serve {folder.name}{runs_dir}",
         f"pairloom predict --explain {quoted(text)}",
-        f"pairloom runs{runs_dir}",
-    ):
+    )
+    console.print("Go on with:", style="bold")
+    # `pairloom serve` reads no URLs.
+    for command in (*(() if is_url(folder.serving) else serving), f"pairloom runs{runs_dir}"):
         console.print(f"  {command}", highlight=False, soft_wrap=True)
 
 
@@ -153,10 +157,10 @@ def _placed_report(outputs: dict[str, mlmd.Artifact], folder: RunFolder) -> str:
     if "report" not in outputs:
         return ""
     # A report from the cache is an earlier run's, and a later one's may stand in its place.
-    made = Path(outputs["report"].uri, REPORT_FILE)
-    if not folder.report.exists() or folder.report.read_bytes() != made.read_bytes():
-        place_report(outputs["report"].uri, str(folder.report))
-    return str(folder.report)
+    made = os.path.join(outputs["report"].uri, REPORT_FILE)
+    if not exists(folder.report) or read_bytes(folder.report) != read_bytes(made):
+        place_report(outputs["report"].uri, folder.report)
+    return folder.report
 
 
 def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
@@ -171,14 +175,15 @@ def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
 def _anomaly_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
     """What ExampleValidator found at odds with the schema, a line for each split and feature."""
     notes = []
-    for file in sorted(Path(outputs["anomalies"].uri).glob("Split-*/SchemaDiff.pb")):
-        found = anomalies_pb2.Anomalies.FromString(file.read_bytes())
-        split = file.parent.name.removeprefix("Split-")
+    folder = glob.escape(outputs["anomalies"].uri)
+    for file in find(os.path.join(folder, "Split-*", "SchemaDiff.pb")):
+        found = anomalies_pb2.Anomalies.FromString(read_bytes(file))
+        split = os.path.basename(os.path.dirname(file)).removeprefix("Split-")
         for feature, info in found.anomaly_info.items():
             notes.append(f"anomaly in {split}, {feature}: {info.description}")
     return notes
 
 
 def _learning_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
-    learned = json.loads(Path(outputs["learned"].uri, "summary.json").read_text("utf-8"))
+    learned = json.loads(read_text(os.path.join(outputs["learned"].uri, "summary.json")))
     return [f"{name}: {one['warning']}" for name, one in learned.items() if "warning" in one]

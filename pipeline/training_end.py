@@ -1,14 +1,16 @@
 """Why a training ended before its epochs did."""
 
-from pathlib import Path
+import glob
+import os
 
 import tensorflow as tf
 
+from pairloom.components.anywhere import find
 from pairloom.components.trainer.position import Position
 from pairloom.pipeline.recipe.schema import Training
 
 
-def why_training_ended(checkpoints: Path, training: Training, members: int = 1) -> str:
+def why_training_ended(checkpoints: str, training: Training, members: int = 1) -> str:
     """A sentence on what stopped the training that has just ended; empty after its last epoch.
 
     Args:
@@ -17,11 +19,11 @@ def why_training_ended(checkpoints: Path, training: Training, members: int = 1) 
         members: How many models share its minutes; the last of them is told of.
     """
     # A finished training leaves no other's weights beside its own.
-    last = max(checkpoints.glob("*/last/checkpoint"), key=_changed, default=None)
+    last = max(_checkpoints(checkpoints), key=_changed, default=None)
     if last is None:
         return ""
     position = Position()
-    saved = tf.train.latest_checkpoint(str(last.parent))
+    saved = tf.train.latest_checkpoint(os.path.dirname(last))
     tf.train.Checkpoint(position=position).restore(saved).expect_partial()
     if not position["ended"]:
         return ""
@@ -36,5 +38,9 @@ def why_training_ended(checkpoints: Path, training: Training, members: int = 1) 
     )
 
 
-def _changed(path: Path) -> float:
-    return path.stat().st_mtime
+def _checkpoints(folder: str) -> list[str]:
+    return find(os.path.join(glob.escape(folder), "*", "last", "checkpoint"))
+
+
+def _changed(path: str) -> int:
+    return int(tf.io.gfile.stat(path).mtime_nsec)

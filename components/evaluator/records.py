@@ -6,12 +6,15 @@ clashes where TFMA is imported as well. A test compares with TFMA's own reader.
 """
 
 import functools
+import glob
+import os
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from pairloom.components import anywhere
 
 _PACKAGE = "pairloom.evaluation"
 
@@ -49,24 +52,12 @@ def read_messages(folder: str, stem: str, message: str) -> list[Any]:
 
 def read_text(folder: str, name: str) -> str:
     """Reads a text file of an evaluation."""
-    if "://" not in folder:
-        return Path(folder, name).read_text("utf-8")
-    import tensorflow as tf
-
-    with tf.io.gfile.GFile(f"{folder}/{name}") as file:
-        return str(file.read())
+    return anywhere.read_text(os.path.join(folder, name))
 
 
 def _read_files(folder: str, stem: str) -> Iterator[bytes]:
-    if "://" not in folder:
-        for path in sorted(Path(folder).glob(f"{stem}*.tfrecord")):
-            yield path.read_bytes()
-        return
-    import tensorflow as tf
-
-    for path in sorted(tf.io.gfile.glob(f"{folder}/{stem}*.tfrecord")):
-        with tf.io.gfile.GFile(path, "rb") as file:
-            yield file.read()
+    for path in anywhere.find(os.path.join(glob.escape(folder), f"{stem}*.tfrecord")):
+        yield anywhere.read_bytes(path)
 
 
 def _records(data: bytes) -> Iterator[bytes]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pairloom.components.anywhere import read_text
 from pairloom.components.pairs.errors import DataError
-from pairloom.components.pairs.files import open_raw
 from pairloom.components.pairs.rows import LeftOut, Pair, Rejection
 from pairloom.components.pairs.settings import SPLITS, PairSettings
 
@@ -119,8 +119,7 @@ class PairsSummary:
 
 def read_summary(examples_folder: str) -> PairsSummary:
     """What PairExamples found, as it wrote it into the folder of its examples."""
-    with open_raw(os.path.join(examples_folder, SUMMARY_FILE)) as file:
-        return PairsSummary.from_json(file.read().decode())
+    return PairsSummary.from_json(read_text(os.path.join(examples_folder, SUMMARY_FILE)))
 
 
 def merge_summaries(parts: Iterable[PairsSummary]) -> PairsSummary:

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_transform as tft
 
+from pairloom.components.anywhere import listed, remove
 from pairloom.components.evaluator.buckets import bucket_labels
 from pairloom.components.holding import Held, held, is_held
 from pairloom.components.trainer.batches import Pairs
@@ -202,12 +203,20 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
 def drop_other_checkpoints(folders: Sequence[str]) -> None:
     """Deletes the weights of trainings beside `folders` that are not at work; their logs stay."""
     kept = {os.path.basename(folder) for folder in folders}
-    for other in tf.io.gfile.glob(tf.io.gfile.join(os.path.dirname(folders[0]), "*")):
-        if os.path.basename(other) not in kept and not is_held(os.path.join(other, LOCK)):
+    beside = os.path.dirname(folders[0])
+    for other in (os.path.join(beside, name) for name in listed(beside) if name not in kept):
+        if not is_held(os.path.join(other, LOCK), _written(other)):
             for name in ("last", "best"):
-                weights = tf.io.gfile.join(other, name)
-                if tf.io.gfile.exists(weights):
-                    tf.io.gfile.rmtree(weights)
+                remove(os.path.join(other, name))
+
+
+def _written(folder: str) -> float:
+    """When a training wrote its last checkpoint, in seconds since 1970; 0: it wrote none."""
+    try:
+        stat = tf.io.gfile.stat(tf.io.gfile.join(folder, "last", "checkpoint"))
+    except tf.errors.NotFoundError:
+        return 0.0
+    return float(stat.mtime_nsec) / 1e9
 
 
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from pairloom.components.anywhere import is_url
 from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.commands.serve import find_served
 from pairloom.pipeline.errors import UserError
@@ -78,11 +79,20 @@ def find_version(folder: str, runs_dir: str) -> Path:
             "Expected a folder with a saved_model.pb, a folder of such folders named by their "
             f"version, or a run. Received: {folder}, which is none of them."
         )
-    served = find_served(runs_dir, folder).serving
+    served = _on_disk(find_served(runs_dir, folder).serving)
     newest = _newest(served)
     if newest is None:
         raise UserError(f"Expected a version with a saved_model.pb in {served}. Received: none.")
     return newest
+
+
+def _on_disk(served: str) -> Path:
+    if is_url(served):
+        raise UserError(
+            f"Expected a version on a disk. Received: a run that pushes to {served}. Copy a "
+            "version down, and name its folder."
+        )
+    return Path(served)
 
 
 def _newest(base: Path) -> Path | None:

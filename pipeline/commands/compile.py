@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pairloom.pipeline.commands.arguments import add_recipe_arguments, add_runs_dir_argument
 from pairloom.pipeline.commands.notes import print_notes
 from pairloom.pipeline.errors import UserError
-from pairloom.pipeline.quiet import hush_environment
+from pairloom.pipeline.quiet import hush_environment, keep_off_cloud
 from pairloom.pipeline.recipe import Recipe, load_recipe, require_data_folder
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.run_folder import RunFolder, shown_path
@@ -84,6 +84,7 @@ def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "Compile
         folder.settle(**plain(recipe.places))
     places = folder.planned(**plain(recipe.places))
     hush_environment()
+    keep_off_cloud(repr(recipe))
     from pairloom.pipeline.compiled import compile_pipeline
     from pairloom.pipeline.graph import build_pipeline
 

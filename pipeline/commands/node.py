@@ -18,7 +18,8 @@ from pairloom.pipeline.dates import as_date
 from pairloom.pipeline.display import NodeDisplay
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.kubeflow_outputs import show_outputs
-from pairloom.pipeline.quiet import hush_environment
+from pairloom.pipeline.packing import glance
+from pairloom.pipeline.quiet import hush_environment, keep_off_cloud
 from pairloom.pipeline.stopping import Interrupted, stoppable
 
 
@@ -66,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
             f"did not fill in: {args.run_id}."
         )
     hush_environment()
+    keep_off_cloud(glance(args.file))
     with stoppable(sys.stderr) as stop, _stdout_to_stderr() as stdout:
         try:
             told = _run(args)

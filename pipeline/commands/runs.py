@@ -11,10 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pairloom.components.anywhere import exists, is_url, read_bytes
 from pairloom.components.report.settings import differences, flat
 from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.display import short_time
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.quiet import hush_environment
 from pairloom.pipeline.run_folder import RunFolder, shown_path
 
 if TYPE_CHECKING:
@@ -126,6 +128,8 @@ def _all_runs(runs_dir: str) -> Runs:
     folders = find_run_folders(runs_dir)
     if not folders:
         return []
+    # Where artifacts lie at a URL, TensorFlow reads them.
+    hush_environment()
     from pairloom.pipeline.records import list_runs
 
     return [(folder, record) for folder in folders for record in list_runs(folder)]
@@ -152,7 +156,7 @@ def _table(runs: Runs) -> Table:
 
 
 def _print_reports(console: Console, folders: dict[RunFolder, None]) -> None:
-    reports = [folder for folder in folders if folder.report.exists()]
+    reports = [folder for folder in folders if exists(folder.report)]
     if reports:
         console.print()
     for folder in reports:
@@ -165,7 +169,7 @@ def _print_run(console: Console, folder: RunFolder, record: "RunRecord") -> None
     data = ", ".join(f"{name} {count:,}" for name, count in record.data.items())
     _line(console, "pairs", data or "unknown")
     _line(console, "scores", _shown_scores(record) or "none")
-    report = _link(_shortest(folder, Path(record.report))) if record.report else "none"
+    report = _link(_shortest(folder, record.report)) if record.report else "none"
     _line(console, "report", report)
     if not record.settings:
         _line(console, "settings", "unknown: the run did not get to its report")
@@ -175,9 +179,9 @@ def _print_run(console: Console, folder: RunFolder, record: "RunRecord") -> None
         _line(console, f"  {name}", _shown(value), style="")
 
 
-def _shortest(folder: RunFolder, report: Path) -> Path:
+def _shortest(folder: RunFolder, report: str) -> str:
     """Where people look for a report, where it is still this one that they find there."""
-    same = folder.report.exists() and folder.report.read_bytes() == report.read_bytes()
+    same = exists(folder.report) and read_bytes(folder.report) == read_bytes(report)
     return folder.report if same else report
 
 
@@ -209,9 +213,10 @@ def _line(console: Console, name: str, value: str | Text, style: str = "bold") -
     console.print(told, soft_wrap=True, highlight=False)
 
 
-def _link(path: Path) -> Text:
+def _link(path: str) -> Text:
     """A path that terminals open at a click."""
-    return Text(shown_path(path), style=f"link {path.resolve().as_uri()}")
+    address = path if is_url(path) else Path(path).resolve().as_uri()
+    return Text(shown_path(path), style=f"link {address}")
 
 
 def _shown(value: Any) -> str:

@@ -5,6 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from pairloom.components.pusher.versions import pushed_versions
 from pairloom.pipeline.commands.arguments import add_runs_dir_argument
 from pairloom.pipeline.commands.runs import find_run_folders
 from pairloom.pipeline.errors import UserError
@@ -16,7 +17,6 @@ from pairloom.serving.server import (
     options_from_arguments,
     serve,
 )
-from pairloom.serving.server.version_folders import versions_on_disk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     defaults, scores_of = {}, None
     if args.run or not (args.model_base_path or args.model_config_file):
         folder = find_served(args.runs_dir, args.run)
-        defaults = {"model_base_path": str(folder.serving), "model_name": folder.name}
+        defaults = {"model_base_path": folder.serving, "model_name": folder.name}
         # A flag may name other models than the run's.
         if not (args.model_base_path or args.model_config_file):
             scores_of = partial(find_scores, folder)
@@ -106,6 +106,6 @@ def find_served(runs_dir: str, run: str | None) -> RunFolder:
 def has_versions(folder: RunFolder) -> bool:
     """Whether a model was ever pushed there."""
     try:
-        return bool(versions_on_disk(folder.serving))
+        return bool(pushed_versions(folder.serving))
     except OSError:
         return False

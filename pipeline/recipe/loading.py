@@ -109,10 +109,12 @@ def _found_schema(recipe: Recipe, document: Document) -> str:
 
 
 def _found_places(recipe: Recipe, document: Document) -> PlaceSettings:
-    if not recipe.places.push:
-        return recipe.places
-    push = document.absolute(recipe.places.push, ("places", "push"))
-    return dataclasses.replace(recipe.places, push=push)
+    def absolute(name: str, path: str) -> str:
+        return document.absolute(path, ("places", name)) if path else ""
+
+    places = recipe.places
+    root, push = absolute("root", places.root), absolute("push", places.push)
+    return dataclasses.replace(places, root=root, push=push)
 
 
 def _completed(recipe: Recipe, document: Document) -> Recipe:

@@ -169,10 +169,12 @@ class Evaluation:
 class PlaceSettings:
     """What lies elsewhere than in the run's folder.
 
-    `metadata` is the URL of the ML Metadata database, `push` the folder that versions are pushed
-    to, `beam` options of every Beam pipeline.
+    `root` is a folder or URL, below which artifacts, checkpoints, pushed versions and the report
+    lie under the recipe's name; `metadata` the URL of the ML Metadata database; `push` the folder
+    or URL that versions are pushed to; `beam` options of every Beam pipeline.
     """
 
+    root: str = ""
     metadata: str = ""
     push: str = ""
     beam: tuple[str, ...] = ()

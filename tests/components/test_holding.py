@@ -1,10 +1,11 @@
 import multiprocessing
 import os
 import threading
+import time
 
 import pytest
 
-from pairloom.components.holding import Held, held, is_held
+from pairloom.components.holding import LATELY, Held, any_held, held, is_held
 
 
 def _hold(path, ready, free):
@@ -59,10 +60,11 @@ def test_a_killed_holder_holds_nothing(other):
     assert not is_held(path)
 
 
-def test_what_is_not_there_is_not_held_and_urls_are_never(tmp_path):
+def test_what_is_not_there_is_not_held_and_at_a_url_nothing_is(tmp_path):
     assert not is_held(str(tmp_path / "none"))
-    with held("gs://bucket/lock"):
+    with held("gs://bucket/lock"), held("gs://bucket/lock"):
         assert not os.path.exists("gs:")
+    assert not is_held("gs://bucket/lock")
 
 
 def test_whoever_asks_is_in_nobodys_way(tmp_path):
@@ -78,3 +80,19 @@ def test_whoever_asks_is_in_nobodys_way(tmp_path):
     finally:
         asking.kill()
         asking.join()
+
+
+def test_at_a_url_who_wrote_lately_is_taken_to_be_at_work(tmp_path):
+    now = time.time()
+    assert is_held("gs://bucket/lock", written=now - 60)
+    assert not is_held("gs://bucket/lock", written=now - LATELY - 60)
+    # On a disk the lock alone tells.
+    assert not is_held(str(tmp_path / "none"), written=now)
+
+
+def test_any_of_several_locks_counts_and_at_a_url_nobody_can_tell(other):
+    _, path = other
+    folder = os.path.dirname(path)
+    assert any_held(f"{folder}/*")
+    assert not any_held(f"{folder}/other*")
+    assert any_held("gs://bucket/locks/*")

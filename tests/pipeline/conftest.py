@@ -1,5 +1,7 @@
 """A run's folder with an ML Metadata store, written the way TFX writes it."""
 
+from pathlib import Path
+
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
@@ -40,7 +42,7 @@ class Writer:
             link = mlmd.Association(execution_id=number, context_id=self.context(kind, name))
             self.store.put_attributions_and_associations([], [link])
         for key, (properties, exists) in outputs.items():
-            path = self.folder.pipeline_root / node / key / str(number)
+            path = Path(self.folder.pipeline_root, node, key, str(number))
             if exists:
                 path.mkdir(parents=True)
             artifact = mlmd.Artifact(

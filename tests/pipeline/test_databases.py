@@ -81,10 +81,10 @@ def test_two_pipelines_share_a_database_and_even_a_runs_id(server, pipeline_of):
         assert made.uri.startswith(str(other.path))
     assert not list(one.path.glob("*.sqlite"))
     # Another's files may be out of sight, and are not lost for that.
-    made_by_one = list(one.pipeline_root.glob("Second/doubled/*/number"))
+    made_by_one = list(Path(one.pipeline_root).glob("Second/doubled/*/number"))
     records.mend(other, "")
     assert states(first.for_run("third")) == ["cached", "cached"]
-    assert made_by_one == list(one.pipeline_root.glob("Second/doubled/*/number"))
+    assert made_by_one == list(Path(one.pipeline_root).glob("Second/doubled/*/number"))
 
 
 def test_a_database_that_is_away_for_a_while_is_waited_for(server, pipeline_of):

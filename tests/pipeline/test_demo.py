@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import tensorflow as tf
 from ml_metadata.proto import metadata_store_pb2 as mlmd
@@ -13,7 +15,7 @@ def folder(tmp_path):
     """A run whose PairExamples gave 50 test pairs of 1 to 50 letters."""
     folder = RunFolder.of(tmp_path, "cmudict")
     folder.make()
-    split = folder.pipeline_root / "PairExamples" / "examples" / "1" / "Split-test"
+    split = Path(folder.pipeline_root, "PairExamples", "examples", "1", "Split-test")
     split.mkdir(parents=True)
     options = tf.io.TFRecordOptions(compression_type="GZIP")
     with tf.io.TFRecordWriter(str(split / "pairs-0.gz"), options) as writer:

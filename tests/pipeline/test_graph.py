@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
@@ -121,14 +122,14 @@ def test_only_a_blessed_model_is_pushed(nodes, folder, tmp_path, blessed):
     given = {"model": [model], "model_blessing": [blessing]}
     pushed = standard_artifacts.PushedModel()
     pushed.uri = str(tmp_path / "pushed")
-    before = len(list(folder.serving.glob("*")))
+    before = len(list(Path(folder.serving).glob("*")))
     Executor().Do(
         # What the compiled node is not wired to, it is not given.
         {name: given[name] for name in nodes["Pusher"].inputs.inputs},
         {"pushed_model": [pushed]},
         {"push_destination": parameter(nodes["Pusher"], "push_destination")},
     )
-    assert len(list(folder.serving.glob("*"))) - before == blessed
+    assert len(list(Path(folder.serving).glob("*"))) - before == blessed
 
 
 def test_the_report_is_told_the_whole_recipe_and_what_was_set(tmp_path):

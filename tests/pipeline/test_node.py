@@ -76,7 +76,7 @@ def wait_for(process: subprocess.Popen, file: Path) -> None:
 
 
 def outputs(folder: RunFolder) -> list[str]:
-    return sorted(path.name for path in folder.pipeline_root.glob("Second/doubled/*/*"))
+    return sorted(path.name for path in Path(folder.pipeline_root).glob("Second/doubled/*/*"))
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_nodes_of_one_run_find_each_other_and_those_of_the_next_the_cache(start,
 @pytest.mark.slow
 def test_what_was_deleted_is_told_and_the_next_run_makes_it_again(start, folder):
     ended(start("First"))
-    shutil.rmtree(folder.pipeline_root / "First" / "made")
+    shutil.rmtree(Path(folder.pipeline_root) / "First" / "made")
     for node in ("First", "Second"):
         code, told, _ = ended(start(node))
         assert code == 1 and "Expected what First made in this run at" in told["reason"]

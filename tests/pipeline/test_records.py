@@ -1,6 +1,7 @@
 """ML Metadata, read and mended: on real databases, written the way TFX writes them."""
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
@@ -126,8 +127,8 @@ def test_mending_closes_what_was_open_and_removes_what_it_wrote(folder, writer):
     run_id = records.new_run_id()
     dead = writer.execution(run_id, "A", mlmd.Execution.RUNNING)
     good = writer.execution(run_id, "B", mlmd.Execution.COMPLETE, made=({}, True))
-    half = folder.pipeline_root / "A" / "made" / str(dead)
-    system = folder.pipeline_root / "A" / ".system" / "executor_execution" / str(dead)
+    half = Path(folder.pipeline_root) / "A" / "made" / str(dead)
+    system = Path(folder.pipeline_root) / "A" / ".system" / "executor_execution" / str(dead)
     for path in (half, system):
         path.mkdir(parents=True)
         (path / "half").touch()
@@ -142,7 +143,7 @@ def test_mending_closes_what_was_open_and_removes_what_it_wrote(folder, writer):
     }, "only the run that is known to be dead is closed"
     assert not half.exists()
     assert not system.exists()
-    assert (folder.pipeline_root / "B" / "made" / str(good)).exists()
+    assert (Path(folder.pipeline_root) / "B" / "made" / str(good)).exists()
     assert records.mend(folder, run_id) == [], "a mended folder needs no mending"
 
 
@@ -156,7 +157,7 @@ def test_mending_forgets_artifacts_whose_files_are_gone(folder, writer):
 
 def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
     """Else the pusher would be cached, and the user told of a version that is not there."""
-    version = folder.serving / "17"
+    version = Path(folder.serving) / "17"
     properties = {"pushed": 1, "pushed_destination": str(version)}
     run_id = records.new_run_id()
     writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(properties, True))
@@ -171,12 +172,14 @@ def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
 
 
 def test_mending_removes_only_folders_that_are_versions(folder):
-    half, others = folder.serving / "17", ["notes", "17.old", "v17", "١٧"]
-    for path in (half, *(folder.serving / name for name in others)):
+    half, others = Path(folder.serving) / "17", ["notes", "17.old", "v17", "١٧"]
+    for path in (half, *(Path(folder.serving) / name for name in others)):
         path.mkdir(parents=True)
         (path / "kept").touch()
     assert records.mend(folder, "") == [f"Removed the half-copied {half}."]
-    assert sorted(path.parent.name for path in folder.serving.glob("*/kept")) == sorted(others)
+    assert sorted(path.parent.name for path in Path(folder.serving).glob("*/kept")) == sorted(
+        others
+    )
 
 
 def told(writer, number, recipe):
@@ -192,7 +195,7 @@ def test_a_run_tells_its_settings_its_pairs_and_its_report(folder, writer):
     writer.execution(run_id, "PairExamples", mlmd.Execution.CACHED, examples=(counts, True))
     number = writer.execution(run_id, "Report", mlmd.Execution.COMPLETE, report=({}, True))
     told(writer, number, '{"training": {"epochs": 3}}')
-    file = folder.pipeline_root / "Report" / "report" / str(number) / "index.html"
+    file = Path(folder.pipeline_root) / "Report" / "report" / str(number) / "index.html"
     file.touch()
     [record] = records.list_runs(folder)
     assert record.settings == {"training": {"epochs": 3}}

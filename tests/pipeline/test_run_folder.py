@@ -1,8 +1,10 @@
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 
+from pairloom.pipeline import run_folder
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import RunFolder, is_locked, shown_path
 
@@ -10,9 +12,36 @@ from pairloom.pipeline.run_folder import RunFolder, is_locked, shown_path
 def test_everything_lies_under_the_recipes_name(tmp_path):
     folder = RunFolder.of(tmp_path, "words")
     assert folder.path == tmp_path / "words"
-    assert folder.serving == tmp_path / "words" / "serving" / "words"
+    assert folder.serving == str(tmp_path / "words" / "serving" / "words")
     for place in (folder.pipeline_root, folder.checkpoints, folder.logs):
-        assert place.parent == folder.path
+        assert Path(place).parent == folder.path
+
+
+@pytest.mark.parametrize("root", ["gs://bucket/pairs", "gs://bucket/pairs/", "/volume"])
+def test_a_root_holds_all_but_logs_lock_note_and_metadata(tmp_path, monkeypatch, root):
+    monkeypatch.setattr(run_folder, "make_folder", lambda path: None)
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    folder.settle(root=root)
+    base = f"{root.rstrip('/')}/words"
+    found = RunFolder.of(tmp_path, "words").places
+    assert found == folder.planned(root=root)
+    assert found.root == f"{base}/tfx" and found.checkpoints == f"{base}/checkpoints"
+    assert found.push == f"{base}/serving/words" and found.report == f"{base}/report/index.html"
+    assert found.metadata.startswith("sqlite:///") and str(folder.path) in found.metadata
+    assert folder.logs.parent == folder.path
+    assert folder.planned(root=root, push="/models").push == "/models"
+    assert sorted(p.name for p in folder.path.iterdir()) == ["logs", "places.json"]
+
+
+def test_a_root_on_a_disk_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "root").write_text("a file")
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    with pytest.raises(
+        UserError, match="a folder to write the run to. Received: .* or `places.root`"
+    ):
+        folder.settle(root=str(tmp_path / "root"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):

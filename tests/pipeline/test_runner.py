@@ -50,7 +50,7 @@ def wait_for(file: Path) -> None:
 
 
 def outputs(folder: RunFolder) -> list[str]:
-    root = folder.pipeline_root
+    root = Path(folder.pipeline_root)
     return sorted(str(p.relative_to(root)) for p in root.glob("Second/doubled/*/*"))
 
 

@@ -36,8 +36,8 @@ def run(name: str, tmp_path: Path, *overrides: str) -> Path:
     """Trains a recipe for a moment; returns the pushed version's folder."""
     recipe = load_recipe(name, [*QUICK, "evaluation.thresholds={}", *overrides])
     finished = execute(recipe, tmp_path / "runs")
-    [version] = finished.folder.serving.iterdir()
-    assert finished.folder.report.is_file()
+    [version] = Path(finished.folder.serving).iterdir()
+    assert Path(finished.folder.report).is_file()
     return version
 
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from tensorflow.core.protobuf import saved_model_pb2
 
@@ -59,7 +61,7 @@ def test_a_run_is_found_by_name_or_by_folder(pairloom, tmp_path, how):
     folder.make()
     with records.open_store(folder):
         pass
-    write(folder.serving / "3", "MatMul")
+    write(Path(folder.serving) / "3", "MatMul")
     code, out, _ = pairloom("check-servable", "words" if how == "name" else folder.path)
     assert code == 0
     assert "can load runs/words/serving/words/3." in out

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
@@ -71,7 +72,7 @@ def written(tmp_path):
             }
             report = mlmd.Artifact(
                 type_id=store.put_artifact_type(mlmd.ArtifactType(name="RunReport")),
-                uri=str(folder.pipeline_root / run_id),
+                uri=str(Path(folder.pipeline_root) / run_id),
             )
             execution = mlmd.Execution(
                 type_id=store.put_execution_type(mlmd.ExecutionType(name="Report")),
@@ -90,10 +91,10 @@ def written(tmp_path):
                 ),
             ]
             store.put_execution(execution, [(report, event)], contexts)
-        for file in (folder.pipeline_root / run_id / "index.html", folder.report):
+        for file in (Path(folder.pipeline_root) / run_id / "index.html", Path(folder.report)):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(run_id)
-        return run_id, folder.pipeline_root / run_id / "index.html"
+        return run_id, Path(folder.pipeline_root) / run_id / "index.html"
 
     return written
 

@@ -1,4 +1,5 @@
 import socket
+from pathlib import Path
 
 import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
@@ -19,7 +20,7 @@ def pushed(tmp_path):
         with records.open_store(folder):
             pass
         if version:
-            (folder.serving / version).mkdir(parents=True)
+            (Path(folder.serving) / version).mkdir(parents=True)
         return folder
 
     return make
@@ -64,10 +65,10 @@ def test_a_run_that_pushed_nothing_says_so(pushed, tmp_path):
 
 def test_a_folder_that_is_no_version_is_no_pushed_model(pushed, tmp_path):
     folder = pushed("words", version="²")
-    (folder.serving / "7").write_text("a file")
+    (Path(folder.serving) / "7").write_text("a file")
     with pytest.raises(UserError, match="no model was pushed"):
         find_served(str(tmp_path / "runs"), "words")
-    (folder.serving / "0").mkdir()
+    (Path(folder.serving) / "0").mkdir()
     assert find_served(str(tmp_path / "runs"), "words") == folder
 
 
