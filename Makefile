@@ -4,7 +4,7 @@ RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
 
-.PHONY: setup demo test test-recipes test-backends test-airflow test-kubernetes test-weather load-tools lint clean
+.PHONY: setup demo test test-recipes test-backends test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -28,6 +28,10 @@ test-airflow: setup
 	@./airflow.sh
 	@.venv/bin/python -m pytest -m minutes tests/airflow $(PYTEST_ARGS)
 
+# A run at gs://, in a real API of Google Cloud Storage on this machine: some minutes.
+test-gcs: setup load-tools
+	@.venv/bin/python -m pytest -m minutes tests/pipeline/test_gcs.py $(PYTEST_ARGS)
+
 # A real Kubernetes with Kubeflow Pipelines, as root: the first time half an hour and 11 GB, then 15 minutes.
 test-kubernetes: setup
 	@tests/kubernetes/cluster/build
@@ -37,7 +41,7 @@ test-kubernetes: setup
 test-weather: setup
 	@.venv/bin/python -m pytest -m minutes tests/weather $(PYTEST_ARGS)
 
-# grpcurl and ghz, built with Go into .tools/.
+# grpcurl, ghz and fake-gcs-server, built with Go into .tools/.
 load-tools:
 	@./load-tools.sh
 

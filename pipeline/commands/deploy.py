@@ -2,8 +2,10 @@
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
+from pairloom.components.anywhere import is_url
 from pairloom.pipeline.commands.arguments import add_override_argument, add_runs_dir_argument
 from pairloom.pipeline.commands.serve import has_versions
 from pairloom.pipeline.deployment import Deployment, deployment_files, object_name
@@ -41,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     """Writes the files, and says what to do with them."""
     recipes = [load(recipe, args) for recipe in args.recipes]
     out = Path(args.out or f"deploy-{object_name(recipes[0].name)}")
-    deployment = Deployment(recipes, out, args.runs_dir, args.models, args.cpus)
+    models = args.models or pushed_store(args.runs_dir, [recipe.name for recipe in recipes])
+    deployment = Deployment(recipes, out, args.runs_dir, models, args.cpus)
     files = deployment_files(deployment)
     write(out, files, args.force)
     for name in sorted(files):
@@ -57,6 +60,25 @@ def run(args: argparse.Namespace) -> int:
     print(f"\nOn this machine:  docker compose -f {compose} up --wait")
     print(f"On a cluster:     kubectl apply -f {manifests} (models first: docs/serving.md)")
     return 0
+
+
+def pushed_store(runs_dir: str, names: Sequence[str]) -> str:
+    """The URL below which all of these models are pushed; empty where they lie on a disk.
+
+    Raises:
+        UserError: they do not lie together.
+    """
+    pushed = {name: RunFolder.of(runs_dir, name).serving.rstrip("/") for name in names}
+    if not any(map(is_url, pushed.values())):
+        return ""
+    stores = {place.removesuffix(f"/{name}") for name, place in pushed.items()}
+    if len(stores) > 1 or stores & set(pushed.values()):
+        raise UserError(
+            "Expected models at URLs to be pushed below the same one, each in a folder of its "
+            f"name. Received: {', '.join(sorted(pushed.values()))}. Say with --models where a "
+            "server finds them, or change `places` in the recipes."
+        )
+    return stores.pop()
 
 
 def load(given: str, args: argparse.Namespace) -> Recipe:

@@ -1,5 +1,9 @@
 import pytest
 
+from pairloom.pipeline.commands.deploy import pushed_store
+from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.run_folder import RunFolder
+
 
 def test_it_writes_and_says_what_comes_next(pairloom, tmp_path):
     code, out, err = pairloom("deploy", "tfserving", "cmudict")
@@ -78,3 +82,16 @@ def test_a_runs_name_is_told_from_a_recipes(pairloom, tmp_path):
     (tmp_path / "runs" / "mine").mkdir(parents=True)
     code, _, err = pairloom("deploy", "tfserving", "mine")
     assert code == 1 and "mine, a run: name the recipe that it was made from" in err
+
+
+def test_models_that_are_pushed_to_a_url_are_served_from_there(tmp_path, monkeypatch):
+    monkeypatch.delenv("PAIRLOOM_METADATA", raising=False)
+    for name in ("one", "two"):
+        folder = RunFolder.of(tmp_path, name)
+        folder.make()
+        folder.settle(push=f"gs://bucket/models/{name}")
+    assert pushed_store(str(tmp_path), ["one", "two"]) == "gs://bucket/models"
+    assert pushed_store(str(tmp_path), ["three"]) == ""
+    folder.settle(push="gs://bucket/others/two")
+    with pytest.raises(UserError, match="Expected models at URLs to be pushed below the same one"):
+        pushed_store(str(tmp_path), ["one", "two"])
