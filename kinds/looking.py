@@ -13,9 +13,11 @@ Raw values are as files hold them: strings, and what JSON has besides.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Advice", "Size", "middle", "quantile"]
+__all__ = ["Advice", "Size", "middle", "quantile", "spread"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,8 @@ def quantile(ordered: Sequence[int], percent: int) -> int:
 def middle(numbers: Sequence[int]) -> int:
     """The number that half of these are below."""
     return quantile(sorted(numbers), 50)
+
+
+def spread(values: Sequence[T], at_most: int) -> Sequence[T]:
+    """So many of the values or fewer, from everywhere among them: files are often sorted."""
+    return values[:: -(-len(values) // at_most) or 1]

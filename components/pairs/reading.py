@@ -14,9 +14,11 @@ from pairloom.components.pairs.rows import SHOWN, Chunk, LeftOut, Pair, Rejectio
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.kinds import FieldError, Kind
 
-__all__ = ["hashed_share", "read_pairs"]
+__all__ = ["Item", "hashed_share", "read_pairs"]
 
-_Item = Row | Rejection | LeftOut
+Item = Row | Rejection | LeftOut
+"""What a format and the steps behind it hand on for a row."""
+
 _Check = Callable[[Row], tuple[Any, ...] | Rejection]
 
 
@@ -25,18 +27,27 @@ def hashed_share(key: bytes) -> float:
     return int.from_bytes(hashlib.sha256(key).digest()[:8], "big") / 2**64
 
 
-def read_pairs(chunk: Chunk, settings: PairSettings) -> Iterator[Pair | Rejection | LeftOut]:
+def read_pairs(
+    chunk: Chunk,
+    settings: PairSettings,
+    some: Callable[[Iterable[Item]], Iterable[Item]] = iter,
+) -> Iterator[Pair | Rejection | LeftOut]:
     """Reads and checks the rows of a chunk.
 
     With shares of 0.1 for `eval` and 0.2 for `test`, a pair of the train section whose `split_by`
     value hashes to less than 0.1 goes to `eval`, to less than 0.3 to `test`, and else to `train`.
     A row with a position goes to `train` below 0.7, to `eval` below 0.8, and else to `test`.
 
+    Args:
+        chunk: What to read.
+        settings: How.
+        some: Picks the rows that are checked, among those that the format finds.
+
     Yields:
         A `Pair`, a `Rejection` or a `LeftOut` for each row, in the order of the file.
     """
     check = _checker(chunk, settings)
-    rows: Iterable[_Item] = find_format(settings.format).rows(chunk, settings)
+    rows = some(find_format(settings.format).rows(chunk, settings))
     if settings.disjoint and chunk.split == "train":
         rows = _without_held_out(rows, check, settings)
     if settings.joined > 1:
@@ -122,15 +133,15 @@ def _split_at(position: float, shares: Mapping[str, float]) -> str:
     return ["train", *shares][bisect(starts, position)]
 
 
-def _checked(rows: Iterable[_Item], check: _Check) -> Iterator[_Item]:
+def _checked(rows: Iterable[Item], check: _Check) -> Iterator[Item]:
     for row in rows:
         wrong = check(row) if isinstance(row, Row) else None
         yield wrong if isinstance(wrong, Rejection) else row
 
 
 def _without_held_out(
-    rows: Iterable[_Item], check: _Check, settings: PairSettings
-) -> Iterator[_Item]:
+    rows: Iterable[Item], check: _Check, settings: PairSettings
+) -> Iterator[Item]:
     held_out, split_by = HeldOut(settings), settings.split_by
     key_of = settings.kinds[split_by].key
     for row in rows:

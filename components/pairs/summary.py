@@ -48,6 +48,7 @@ class PairsSummary:
         examples: The first good pairs, `{field: text}`.
         problems: Errors that stop a run, met while reading.
         complete: Whether every row was read.
+        cut_off: Files that go on behind the rows among which some were looked at.
     """
 
     splits: Counter[str] = field(default_factory=Counter)
@@ -58,6 +59,7 @@ class PairsSummary:
     examples: list[dict[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     complete: bool = True
+    cut_off: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> int:
@@ -138,6 +140,7 @@ def merge_summaries(parts: Iterable[PairsSummary]) -> PairsSummary:
         total.rejections = (total.rejections + part.rejections)[:KEPT]
         total.examples = (total.examples + part.examples)[:KEPT]
         total.problems += part.problems
+        total.cut_off += part.cut_off
     return total
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pairloom.kinds.looking import Advice, Size, middle, quantile
+from pairloom.kinds.looking import Advice, Size, middle, quantile, spread
 from pairloom.kinds.text.looking import choose_vocabulary, sharing, text_look
 from pairloom.kinds.texts import split_texts
 
@@ -19,7 +19,7 @@ _MOST_TEXTS, _LONGEST_TEXT = 60, 60
 
 def fits(values: Sequence[Any], written: str = "") -> tuple[float, str]:
     """Lists of strings are; of long strings those that a class is to be found for."""
-    few = values[:_LOOKED_AT]
+    few = spread(values, _LOOKED_AT)
     if all(isinstance(value, list) for value in few):
         good = [value for value in few if value and all(isinstance(part, str) for part in value)]
         if len(good) * 2 > len(few):
@@ -39,7 +39,7 @@ def fits(values: Sequence[Any], written: str = "") -> tuple[float, str]:
 def suggest(values: Sequence[Any], size: Size, source: str | None = None) -> Advice:
     """Settings for a hierarchical encoder."""
     del source
-    lists = [value for value in map(_texts, values[: _LOOKED_AT * 10]) if value]
+    lists = [value for value in map(_texts, spread(values, _LOOKED_AT * 10)) if value]
     parts = [text for value in lists for text in value]
     look = text_look(parts)
     vocabulary = choose_vocabulary(look, size.rows)

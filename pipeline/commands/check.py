@@ -15,7 +15,7 @@ from pairloom.pipeline.recipe import Recipe, load_recipe, require_data_folder
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.pipeline.settings_text import plain
 
-# An answer within a second, whatever the size of the data.
+# An answer within seconds, whatever the size of the data.
 _ROWS = 25_000
 _SAMPLES = 3
 _REASONS = 5
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=_ROWS,
         metavar="N",
-        help=f"look at the first N rows of each file (default {_ROWS}; 0: all)",
+        help=f"look at N rows of each file, from everywhere in it (default {_ROWS}; 0: all)",
     )
 
 
@@ -60,8 +60,11 @@ def run(args: argparse.Namespace) -> int:
 def print_counts(summary: PairsSummary) -> None:
     """Pairs by split, rejected rows by reason, with the first places to look."""
     counts = ", ".join(f"{split} {summary.splits[split]:,}" for split in ("train", "eval", "test"))
-    partly = "" if summary.complete else " in the first rows (--rows 0 reads all)"
+    looked_at = summary.good + summary.rejected + summary.left_out
+    partly = "" if summary.complete else f" in the {looked_at:,} rows looked at (--rows 0: all)"
     print(f"{summary.good:,} pairs{partly}: {counts}.")
+    for file in summary.cut_off:
+        print(f"{shown_path(file)} has rows beyond those among which some were looked at.")
     if summary.left_out:
         print(
             f"{summary.left_out:,} train rows are left out: the eval or test files have them too."

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 def print_look(look: FilesLook, suggestion: Suggestion) -> None:
     """What was found, and what it is thought to be, in a few lines."""
     files = " and ".join(str(file) for file in look.files)
-    print(f"{files}: {look.format}, {look.pairs:,} rows. The first pairs:")
+    print(f"{files}: {look.format}, {look.told}. The first pairs:")
     for row in look.sample:
         print("  " + "  →  ".join(shown(value).replace("\n", " ")[:70] for value in row))
     if look.format in ("tsv", "csv") and not look.header:

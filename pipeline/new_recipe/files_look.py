@@ -21,7 +21,8 @@ class FilesLook:
         format: As the recipe names it.
         files: One path, or source and target.
         pairs: How many rows there are.
-        values: Field to raw values of the first rows, which have all of them.
+        values: Field to raw values of some rows, from everywhere in the files, which have all of
+            them.
         inputs: The fields that are read.
         output: The field that is written.
         header: Whether the first line names the columns.
@@ -45,8 +46,20 @@ class FilesLook:
     why: str = ""
 
     @property
+    def looked_at(self) -> int:
+        """How many rows the values are from."""
+        return len(self.values[self.output])
+
+    @property
+    def told(self) -> str:
+        """How many rows there are, and were looked at."""
+        if self.looked_at >= self.pairs:
+            return f"{self.pairs:,} rows"
+        return f"{self.pairs:,} rows, of which {self.looked_at:,} were looked at"
+
+    @property
     def sample(self) -> tuple[tuple[Any, ...], ...]:
-        """The first rows."""
+        """The first of the rows."""
         return tuple(zip(*(values[:_SHOWN] for values in self.values.values())))
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from pairloom.kinds.looking import spread
 from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 
 __all__ = ["look_at_number_table"]
@@ -19,7 +20,8 @@ def look_at_number_table(
     header = len(rows) > 1 and not any(map(_is_number, rows[0]))
     body = rows[header:]
     width = len(rows[0])
-    numeric = [all(_is_number(row[i]) for row in body[:1000]) for i in range(width)]
+    few = spread(body, 1000)
+    numeric = [all(_is_number(row[i]) for row in few) for i in range(width)]
     if sum(numeric) < _LEAST:
         return None
     if all(numeric):

@@ -1,9 +1,9 @@
-"""The first lines of a user's file, and how many there are."""
+"""Lines from everywhere in a user's file, and how many there are."""
 
 import difflib
 from pathlib import Path
 
-from pairloom.components.pairs.lines import read_lines
+from pairloom.components.pairs import sampling
 from pairloom.pipeline.errors import UserError
 
 __all__ = ["LINE_LIMIT", "SAMPLE", "require_file", "sample_lines"]
@@ -28,21 +28,20 @@ def require_file(file: Path) -> None:
 
 
 def sample_lines(file: Path) -> tuple[list[str], int]:
-    """The first lines as text, and how many lines there are in all.
+    """Some lines as text, the first among them, and how many lines there are in all.
 
     Raises:
         UserError: the file is empty, or not UTF-8.
     """
     sample: list[str] = []
-    broken = count = 0
-    for line in read_lines(str(file), LINE_LIMIT):
-        count += 1
-        if len(sample) < SAMPLE:
-            try:
-                sample.append(line.decode())
-            except UnicodeDecodeError:
-                broken += 1
-                sample.append("")
+    broken = 0
+    lines, count = sampling.sample_lines(str(file), LINE_LIMIT, SAMPLE)
+    for line in lines:
+        try:
+            sample.append(line.decode())
+        except UnicodeDecodeError:
+            broken += 1
+            sample.append("")
     if not count:
         raise UserError(f"Expected lines of text. Received: {file}, which is empty.")
     if sum("\0" in line for line in sample) > len(sample) / 2:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pairloom.components.pairs.formats.comma_separated import read_records
+from pairloom.kinds.looking import spread
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 from pairloom.pipeline.new_recipe.judging import is_output_only, looks_like_something
@@ -118,8 +119,8 @@ def choose_columns(
     for source, target in KNOWN_NAMES if named else ():
         if source in lower and target in lower:
             return lower.index(source), lower.index(target)
-    columns = [[row[i] for row in rows[:_JUDGED]] for i in range(len(names))]
-    sizes = [sum(len(str(value)) for value in column[:1000]) for column in columns]
+    columns = [[row[i] for row in spread(rows, _JUDGED)] for i in range(len(names))]
+    sizes = [sum(len(str(value)) for value in column) for column in columns]
     order = sorted(range(len(names)), key=lambda i: -sizes[i])
     only = {i: is_output_only(_present(columns[i])) for i in order}
     largest, second = order[:2]
@@ -164,7 +165,8 @@ def _look_at_json(file: Path, lines: list[str], count: int) -> FilesLook:
             rows.append(row)
     shared = Counter(key for row in rows for key, value in row.items() if value is not None)
     often = [key for key, times in shared.items() if times > len(rows) / 2]
-    held = {key: [row[key] for row in rows[:_JUDGED] if row.get(key) is not None] for key in often}
+    few = spread(rows, _JUDGED)
+    held = {key: [row[key] for row in few if row.get(key) is not None] for key in often}
     names = tuple(key for key in often if looks_like_something(held[key]))
     if len(names) == 1 and isinstance(held[names[0]][0], list):
         values = by_field(complete(([row.get(names[0])] for row in rows), [file]), ("values",))

@@ -40,7 +40,8 @@ def recipe_text(look: FilesLook, suggestion: Suggestion, name: str, file: Path) 
     """The whole recipe; `file` is where it will be, so that paths are relative to it."""
     return "\n".join(
         [
-            f"# {name}: {look.pairs:,} rows. Written by `pairloom new` after a look at the files.",
+            f"# {name}: {look.told}.",
+            "# Written by `pairloom new`.",
             *_why(look, suggestion),
             "#",
             f"#   pairloom run {shlex.quote(str(file))}",
@@ -92,7 +93,7 @@ def _data(look: FilesLook, suggestion: Suggestion, file: Path) -> list[str]:
         lines.append(f"  options: {_mapping(look.options)}    # the format's own")
     longest = max(one.longest for one in suggestion.advice.values())
     if longest > _MAX_LENGTH:
-        # Room for somewhat longer ones than the first rows have.
+        # Room for somewhat longer ones than those that were looked at.
         limit = -(-longest * 3 // 2 // 1000) * 1000
         lines.append(f"  max_length: {limit}    # characters; longer rows are rejected")
     share = f"{suggestion.held_out:g}"

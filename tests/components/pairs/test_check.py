@@ -147,3 +147,32 @@ def test_summaries_add_up(write, check):
     parts = [check(train=name) for name in ("a.tsv", "b.tsv")]
     both = check(train=["a.tsv", "b.tsv"])
     assert merge_summaries(parts) == both
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", "a.csv"])
+def test_some_rows_come_from_everywhere_in_a_file(write, check, name):
+    # The second half is another file's, as it were: its rows have one column too many.
+    between = "," if name.endswith("csv") else "\t"
+    half = "".join(f"a rather long word {i}{between}wort {i}\n" for i in range(10_000))
+    write(name, half + half.replace("\n", f"{between}x\n"))
+    some = check(train=name, format=name.split(".")[1], at_most=5000, strict=False)
+    assert not some.complete
+    assert some.good + some.rejected == 5000
+    # 13 places or more, half of them in each half; or 100 stretches by chance.
+    assert some.rejected == pytest.approx(2500, abs=800)
+
+
+def test_what_lies_too_far_from_the_start_of_a_gzip_file_is_told(write, check):
+    rows = "".join(f"word {i}\twort {i}\n" for i in range(200 * 40))
+    write("a.tsv.gz", rows)
+    assert check(train="a.tsv.gz", at_most=200).cut_off == []
+    path = write("a.tsv.gz", rows + "word\twort\n")
+    summary = check(train="a.tsv.gz", at_most=200)
+    assert (summary.cut_off, summary.complete) == ([str(path)], False)
+
+
+def test_as_many_rows_as_there_are_is_all_of_them(write, check):
+    for name in ("a.tsv", "a.tsv.gz"):
+        write(name, GOOD)
+        assert check(train=name, at_most=200).complete
+        assert not check(train=name, at_most=150).complete

@@ -1,6 +1,7 @@
 """Bad input gets a clear answer: each of these is something a user will do."""
 
 import gzip
+import re
 import shlex
 from pathlib import Path
 
@@ -141,13 +142,21 @@ def test_gzip_files_are_read(pairloom, tmp_path):
 def test_a_few_rows_can_be_looked_at_alone(pairloom):
     code, out, _ = pairloom("check", "cmudict", "--rows", "500")
     assert code == 0
-    assert "500 pairs in the first rows" in out
+    assert "500 pairs in the 500 rows looked at" in out
 
 
-def test_the_first_rows_are_looked_at_unless_told_otherwise(check):
+def test_some_rows_are_looked_at_unless_told_otherwise(check):
     code, out, _ = check(lines(*(f"x{i}\ty" for i in range(30_000))))
     assert code == 0
-    assert "25,000 pairs in the first rows (--rows 0 reads all)" in out
+    assert "25,000 pairs in the 25,000 rows looked at (--rows 0: all)" in out
+
+
+def test_what_is_wrong_with_the_last_tenth_of_a_file_is_seen(check):
+    rows = [f"x{i}\ty" for i in range(54_000)]
+    _, out, _ = check(lines(*rows, *["a\tb\tc"] * 6_000))
+    [told] = re.findall(r"(\d,\d+) rows are rejected", out)
+    # A tenth of 25,000, and what one of the 64 places or fewer makes more or less.
+    assert int(told.replace(",", "")) == pytest.approx(2_500, abs=25_000 / 20)
 
 
 def test_all_rows_are_read_when_asked_for(check):
@@ -156,7 +165,7 @@ def test_all_rows_are_read_when_asked_for(check):
     assert "30,200 pairs: train " in out
 
 
-def test_a_bad_row_behind_the_first_ones_is_found_when_all_are_read(check):
+def test_a_bad_row_at_the_end_is_found_when_all_are_read(check):
     content = lines(*(f"x{i}\ty" for i in range(30_000)), "a\tb\tc")
     assert "No row is rejected." in check(content)[1]
     assert "data.tsv:30201:" in check(content, rows=0)[1]

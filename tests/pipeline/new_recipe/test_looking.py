@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from pairloom.pipeline.errors import UserError
@@ -130,3 +132,25 @@ def test_rows_of_a_conversation_are_counted_and_not_lines(tmp_path):
     look = look_at([str(file)])
     assert look.pairs == 18
     assert look.sample[1] == (["Hi .", "Hello !"], "Well ?")
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+def test_a_file_sorted_by_length_is_measured_from_end_to_end(tmp_path, name):
+    # From 1 word to 12, so that the middle is at 6 or 7.
+    rows = "".join(f"{'eins ' * (i // 5000 + 1)}{i}\tone\n" for i in range(60_000)).encode()
+    (tmp_path / name).write_bytes(gzip.compress(rows) if name.endswith("gz") else rows)
+    look = look_at([str(tmp_path / name)])
+    assert (look.pairs, look.looked_at) == (60_000, 20_000)
+    middle = sorted(len(value.split()) for value in look.values["source"])[10_000]
+    assert middle - 1 in (6, 7)
+
+
+def test_what_columns_hold_is_judged_by_rows_from_everywhere(tmp_path):
+    file = tmp_path / "a.tsv"
+    # The notes are long in the first rows alone.
+    rows = (
+        f"{'long notes ' * 5 if i < 2000 else '-'}\tthe text number {i}\tder Text {i}\n"
+        for i in range(60_000)
+    )
+    file.write_text("".join(rows))
+    assert look_at([str(file)]).columns == (1, 2)
