@@ -98,6 +98,10 @@ class Kind:
         """What a hashed split looks at: equal values have equal keys."""
         raise NotImplementedError
 
+    def alike(self, value: Any) -> bytes:
+        """As `key`, but the same for values that only look different; by default none do."""
+        return self.key(value)
+
     def show(self, value: Any) -> str:
         """The value in one line, for people."""
         raise NotImplementedError

@@ -16,6 +16,7 @@ from tensorflow_metadata.proto.v0 import anomalies_pb2
 from pairloom.components.anywhere import exists, find, is_url, read_bytes, read_text
 from pairloom.components.evaluator import EvaluationSummary, read_evaluation
 from pairloom.components.metrics import get_metric
+from pairloom.components.pairs.overlap import overlap_told
 from pairloom.components.pairs.summary import read_summary
 from pairloom.components.report.placing import REPORT_FILE, place_report
 from pairloom.pipeline import records
@@ -50,7 +51,7 @@ def read_results(finished: FinishedRun) -> RunResults:
         evaluation = read_evaluation(outputs("Evaluator")["evaluation"].uri)
         pushed = outputs("Pusher")["pushed_model"].custom_properties
         notes = (
-            *_rejected_notes(outputs("PairExamples")),
+            *_data_notes(outputs("PairExamples")),
             *_anomaly_notes(outputs("ExampleValidator")),
             *_learning_notes(outputs("FieldLearner")),
         )
@@ -163,13 +164,15 @@ def _placed_report(outputs: dict[str, mlmd.Artifact], folder: RunFolder) -> str:
     return folder.report
 
 
-def _rejected_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
+def _data_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:
     counts = read_summary(outputs["examples"].uri)
-    if not counts.rejected:
-        return []
-    total = counts.good + counts.rejected
-    where = shown_path(outputs["rejected"].uri)
-    return [f"{counts.rejected:,} of {total:,} rows were rejected; they are in {where}"]
+    overlap = overlap_told(counts)
+    notes = [f"{overlap}: the scores flatter the model"] if overlap else []
+    if counts.rejected:
+        total = counts.good + counts.rejected
+        where = shown_path(outputs["rejected"].uri)
+        notes.append(f"{counts.rejected:,} of {total:,} rows were rejected; they are in {where}")
+    return notes
 
 
 def _anomaly_notes(outputs: dict[str, mlmd.Artifact]) -> list[str]:

@@ -1,18 +1,20 @@
 """A look at all pairs without TensorFlow, for `pairloom check`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, groupby, islice
 from typing import Any
 
+from pairloom.components.pairs.overlap import PairDigests, count_overlap
 from pairloom.components.pairs.plan import plan_chunks
 from pairloom.components.pairs.reading import Item, read_pairs
-from pairloom.components.pairs.rows import Chunk
+from pairloom.components.pairs.rows import Chunk, LeftOut, Pair
 from pairloom.components.pairs.sampling import STRETCH, cut_stretches, reservoir
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.settling import settle
 from pairloom.components.pairs.summary import PairsSummary, judge
 
-__all__ = ["check_pairs"]
+__all__ = ["check_pairs", "count_left_out"]
 
 # A file that can be entered anywhere is entered at so many places, if it has so many bytes each.
 _MOST_PLACES = 64
@@ -47,17 +49,34 @@ def check_pairs(
         DataError: Files are missing, empty or of different lengths; or `strict`, as above.
     """
     settings = settle(PairSettings.from_sections(data, fields, output, inputs))
-    summary = PairsSummary()
+    summary, digests = PairsSummary(), PairDigests(settings)
     for chunk, wanted in _chunks(settings, at_most):
         some = _Some(chunk, wanted)
         for item in read_pairs(chunk, settings, some):
             summary.add(item, settings)
+            if isinstance(item, Pair):
+                digests.add(item)
         summary.complete &= some.are_all
         if some.are_cut_off:
             summary.cut_off.append(chunk.files[0])
+    for _, heap in digests.heaps():
+        equal, nearly = count_overlap([heap])
+        summary.in_train += equal
+        summary.nearly_in_train += nearly
     if strict:
         judge(summary, settings)
     return summary
+
+
+def count_left_out(settings: PairSettings, at_most: int = 0) -> int:
+    """How many rows `data.disjoint: true` would leave out, of those that are looked at."""
+    settings = settle(replace(settings, disjoint=True))
+    return sum(
+        isinstance(item, LeftOut)
+        for chunk, wanted in _chunks(settings, at_most)
+        if chunk.split == "train"
+        for item in read_pairs(chunk, settings, _Some(chunk, wanted))
+    )
 
 
 def _chunks(settings: PairSettings, at_most: int) -> Iterator[tuple[Chunk, int]]:

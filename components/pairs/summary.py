@@ -46,6 +46,8 @@ class PairsSummary:
         files: Counts by file.
         rejections: The first rejected rows.
         examples: The first good pairs, `{field: text}`.
+        in_train: Test pairs that are in train as well.
+        nearly_in_train: Others that are in train but for case, spaces and punctuation.
         problems: Errors that stop a run, met while reading.
         complete: Whether every row was read.
         cut_off: Files that go on behind the rows among which some were looked at.
@@ -54,6 +56,8 @@ class PairsSummary:
     splits: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
     left_out: int = 0
+    in_train: int = 0
+    nearly_in_train: int = 0
     files: dict[str, FileSummary] = field(default_factory=dict)
     rejections: list[Rejection] = field(default_factory=list)
     examples: list[dict[str, str]] = field(default_factory=list)
@@ -131,6 +135,8 @@ def merge_summaries(parts: Iterable[PairsSummary]) -> PairsSummary:
         total.splits += part.splits
         total.rejected += part.rejected
         total.left_out += part.left_out
+        total.in_train += part.in_train
+        total.nearly_in_train += part.nearly_in_train
         total.complete &= part.complete
         for name, file in part.files.items():
             into = total.files.setdefault(name, FileSummary())

@@ -8,12 +8,14 @@ files, however many workers there are and whichever of them fail and are tried a
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import apache_beam as beam
 import tensorflow as tf
 
 from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.overlap import Digests, PairDigests, count_overlap
 from pairloom.components.pairs.reading import read_pairs
 from pairloom.components.pairs.rows import Chunk, LeftOut, Pair, Rejection
 from pairloom.components.pairs.settings import PairSettings
@@ -22,6 +24,7 @@ from pairloom.components.pairs.summary import PairsSummary, merge_summaries
 __all__ = ["WriteChunks", "pair_example"]
 
 PARTIAL = ".partial"
+DIGESTS = "digests"
 
 
 def pair_example(pair: Pair, settings: PairSettings) -> bytes:
@@ -80,8 +83,9 @@ class _WriteChunk(beam.DoFn):
     def setup(self) -> None:
         self._settings = PairSettings.from_sections(*self._sections)
 
-    def process(self, chunk: Chunk) -> Iterator[tuple[int, PairsSummary]]:
-        summary = PairsSummary()
+    def process(self, chunk: Chunk) -> Iterator[Any]:
+        """Gives number and summary of a chunk, and, tagged, the digests of its pairs."""
+        summary, digests = PairsSummary(), PairDigests(self._settings)
         shards = _Shards(self._examples, self._rejected, chunk.number)
         try:
             for item in read_pairs(chunk, self._settings):
@@ -90,18 +94,28 @@ class _WriteChunk(beam.DoFn):
                     shards.reject(item)
                 elif not isinstance(item, LeftOut):
                     shards.write(item.split, pair_example(item, self._settings))
+                    digests.add(item)
         except DataError as error:
             # Told at the end, by the component: a runner would wrap it in a traceback of its own.
             summary.problems.append(str(error))
         shards.publish()
         yield chunk.number, summary
+        for heap in digests.heaps():
+            yield beam.pvalue.TaggedOutput(DIGESTS, heap)
 
 
 def _merge(numbered: list[tuple[int, PairsSummary]]) -> PairsSummary:
     return merge_summaries(summary for _, summary in sorted(numbered, key=lambda one: one[0]))
 
 
-def _write_summary(summary: PairsSummary, path: str) -> None:
+def _count_heap(heap: tuple[int, Iterable[Digests]]) -> tuple[int, int]:
+    return count_overlap(heap[1])
+
+
+def _write_summary(summary: PairsSummary, path: str, overlaps: Iterable[tuple[int, int]]) -> None:
+    for equal, nearly in overlaps:
+        summary.in_train += equal
+        summary.nearly_in_train += nearly
     with tf.io.gfile.GFile(path, "w") as file:
         file.write(summary.to_json())
 
@@ -129,11 +143,16 @@ class WriteChunks(beam.PTransform):
         self._summary = summary
 
     def expand(self, chunks: beam.PCollection) -> beam.PCollection:
-        return (
+        summaries, digests = (
             chunks
             | "Spread" >> beam.Reshuffle()
-            | "Write" >> beam.ParDo(self._write)
+            | "Write" >> beam.ParDo(self._write).with_outputs(DIGESTS, main="summaries")
+        )
+        overlaps = digests | "Heap" >> beam.GroupByKey() | "Overlap" >> beam.Map(_count_heap)
+        return (
+            summaries
             | "Gather" >> beam.combiners.ToList()
             | "Merge" >> beam.Map(_merge)
-            | "WriteSummary" >> beam.Map(_write_summary, self._summary)
+            | "WriteSummary"
+            >> beam.Map(_write_summary, self._summary, beam.pvalue.AsIter(overlaps))
         )

@@ -142,6 +142,9 @@ def _counts(pairs: PairsSummary) -> str:
     told["rejected rows"] = f"{pairs.rejected:,} ({pairs.share:.2%})"
     if pairs.left_out:
         told["left out by data.disjoint"] = f"{pairs.left_out:,}"
+    if pairs.in_train or pairs.nearly_in_train:
+        told["test pairs in train too"] = f"{pairs.in_train:,}"
+        told["but for case, spaces, punctuation"] = f"{pairs.nearly_in_train:,}"
     rows = [
         [cell(text(name), "th"), *(cell(f"{n:,}", number=True) for n in (one.good, one.rejected))]
         for name, one in pairs.files.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairloom.kinds.kind import FieldError, FieldOptions, Kind
+from pairloom.kinds.text.likeness import alike_text
 from pairloom.kinds.text.search import Search
 from pairloom.kinds.text.vocabulary import Vocabulary
 
@@ -70,6 +71,9 @@ class Text(Kind):
 
     def key(self, value: str) -> bytes:
         return value.encode()
+
+    def alike(self, value: str) -> bytes:
+        return alike_text(value)
 
     def show(self, value: str) -> str:
         return " ".join(value.split())

@@ -18,6 +18,7 @@ from pairloom.kinds.text import (
     serve_text,
     vectors_misfit,
 )
+from pairloom.kinds.text.likeness import alike_text
 from pairloom.kinds.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ class Texts(Kind):
 
     def key(self, value: list[str]) -> bytes:
         return _lines(value).encode()
+
+    def alike(self, value: list[str]) -> bytes:
+        return b"\n".join(map(alike_text, value))
 
     def show(self, value: list[str]) -> str:
         return " / ".join(value)

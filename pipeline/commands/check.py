@@ -4,8 +4,9 @@ import argparse
 import shlex
 from datetime import date
 
-from pairloom.components.pairs.check import check_pairs
+from pairloom.components.pairs.check import check_pairs, count_left_out
 from pairloom.components.pairs.errors import DataError
+from pairloom.components.pairs.overlap import overlap_told
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.summary import PairsSummary, judge
 from pairloom.pipeline.commands.arguments import add_recipe_arguments
@@ -45,10 +46,12 @@ def run(args: argparse.Namespace) -> int:
     summary = check_pairs(
         data, fields, recipe.output, at_most=args.rows, strict=False, inputs=recipe.inputs
     )
+    settings = PairSettings.from_sections(data, fields, recipe.output, recipe.inputs)
     print_counts(summary)
+    print_overlap(summary, settings, args.rows)
     print_samples(summary, recipe)
     try:
-        judge(summary, PairSettings.from_sections(data, fields, recipe.output, recipe.inputs))
+        judge(summary, settings)
     except DataError as error:
         print(f"\nA run would fail: {error}")
         return 1
@@ -77,6 +80,25 @@ def print_counts(summary: PairsSummary) -> None:
         print(f"  {count:>7,}  {reason}")
     for row in summary.rejections[:_SAMPLES]:
         print(f"  {shown_path(row.file)}:{row.line}: {row.reason}: {row.text[:60]!r}")
+
+
+def print_overlap(summary: PairsSummary, settings: PairSettings, rows: int) -> None:
+    """Test pairs that are trained on, and what can be done about it."""
+    told = overlap_told(summary)
+    if not told:
+        return
+    print(f"{told[0].upper()}{told[1:]}.")
+    if settings.disjoint:
+        return
+    left_out = count_left_out(settings, rows)
+    asked = settings.fields[settings.split_by]
+    if left_out:
+        print(
+            f"  `data.disjoint: true` would leave {left_out:,} rows out of train, whose {asked} "
+            "is in the eval or test files."
+        )
+    else:
+        print(f"  `data.disjoint: true` would change nothing: it looks for an equal {asked}.")
 
 
 def print_samples(summary: PairsSummary, recipe: Recipe) -> None:

@@ -98,18 +98,24 @@ def artifact(path: Path) -> mlmd.Artifact:
     return mlmd.Artifact(uri=str(path))
 
 
-def test_rejected_rows_are_noted_with_their_place(tmp_path):
+def test_rejected_rows_and_test_pairs_in_train_are_noted(tmp_path):
     counts = PairsSummary()
     counts.splits.update(train=97)
     counts.rejected = 3
     counts.rejections.append(Rejection("a.tsv", 7, "source is empty", ""))
     outputs = {"examples": artifact(tmp_path / "e"), "rejected": artifact(tmp_path / "r")}
     (tmp_path / "e" / "summary.json").write_text(counts.to_json())
-    [note] = summary._rejected_notes(outputs)
+    [note] = summary._data_notes(outputs)
     assert note.startswith("3 of 100 rows were rejected; they are in ")
     counts.rejected = 0
     (tmp_path / "e" / "summary.json").write_text(counts.to_json())
-    assert summary._rejected_notes(outputs) == []
+    assert summary._data_notes(outputs) == []
+    counts.splits.update(test=50)
+    counts.in_train = 7
+    (tmp_path / "e" / "summary.json").write_text(counts.to_json())
+    assert summary._data_notes(outputs) == [
+        "of 50 test pairs, 7 are in train too: the scores flatter the model"
+    ]
 
 
 def test_what_a_kind_warns_of_while_learning_is_noted(tmp_path):

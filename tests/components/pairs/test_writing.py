@@ -105,3 +105,15 @@ def test_an_error_in_the_midst_is_told_at_the_end(write, write_chunks):
     summary, _ = write_chunks("out")
     (problem,) = summary.problems
     assert "cannot be read to its end" in problem
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_test_pairs_in_train_are_counted_over_all_chunks(write, write_chunks, workers, tmp_path):
+    # A capital letter hashes to another split than the small one, for some of many.
+    write("a.tsv", "".join(f"word {i}\twort {i}\nWord {i}\twort {i}\n" for i in range(300)))
+    summary, folder = write_chunks(f"out{workers}", chunk_bytes=500, workers=workers)
+    rows = {split: [row["source"] for row in examples(folder, split)] for split in SPLITS}
+    train = {source.lower() for source in rows["train"]}
+    expected = sum(source.lower() in train for source in rows["test"])
+    assert expected > 10
+    assert (summary.in_train, summary.nearly_in_train) == (0, expected)

@@ -34,6 +34,8 @@ def pairs():
     return PairsSummary(
         splits=Counter(train=1000, eval=20, test=30),
         rejected=2,
+        in_train=4,
+        nearly_in_train=3,
         files={"a.tsv": FileSummary(1050, 2, Counter({"the field is empty": 2}))},
         rejections=[Rejection("a.tsv", 17, "the field is empty", HOSTILE)],
     )
@@ -83,7 +85,8 @@ def test_a_report_tells_what_was_trained_from_what():
         "a to b", "blessed bleu 41.2 is what it is", "Scores on 30 held-out pairs", "01-05",
         "50.00", "last blessed", "40.00", "bleu by length", "Training", "tokens per second",
         "train pairs 1,000", "rejected rows 2 (0.19%)", "the field is empty", "a.tsv:17",
-        "runs/words/rejected", "31dac4c2",
+        "runs/words/rejected", "31dac4c2", "test pairs in train too 4",
+        "but for case, spaces, punctuation 3",
         "Learned: source", "8000", "Other than in the recipe's file training.epochs 3",
         "training.seed 1", "tensorflow 2.16.2",
     ):  # fmt: skip

@@ -180,3 +180,19 @@ def test_a_shipped_recipe_without_its_data_asks_for_the_folder(pairloom):
 def test_nothing_is_written(pairloom, tmp_path):
     pairloom("check", "cmudict", "--rows", "10")
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_test_pairs_that_are_trained_on_are_told_with_the_remedy(check, tmp_path):
+    (tmp_path / "test.tsv").write_text("word7\tw o r d 7\nWord8\tw o r d 8\n")
+    _, out, _ = check(lines(), "data.test=test.tsv")
+    assert (
+        "Of 2 test pairs, 1 are in train too, 1 more are but for case, spaces and punctuation.\n"
+        "  `data.disjoint: true` would leave 1 rows out of train"
+    ) in out
+    assert "in train too" not in check(lines())[1]
+
+
+def test_a_remedy_that_would_not_help_is_not_advised(check, tmp_path):
+    (tmp_path / "test.tsv").write_text("Word8\tw o r d 8\n")
+    _, out, _ = check(lines(), "data.test=test.tsv")
+    assert "`data.disjoint: true` would change nothing: it looks for an equal source." in out
