@@ -9,6 +9,7 @@ from pairloom.components.metrics.registry import (
     get_metric,
     metric_ids,
     metric_takes,
+    missing_package,
 )
 
-__all__ = ["corpus_score", "get_metric", "metric_ids", "metric_takes"]
+__all__ = ["corpus_score", "get_metric", "metric_ids", "metric_takes", "missing_package"]

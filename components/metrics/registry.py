@@ -3,6 +3,7 @@
 import difflib
 import functools
 import importlib
+import importlib.util
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,11 @@ _METRICS = {
     "bleu_1": ("text", "bleu.Bleu1"),
     "bleu_2": ("text", "bleu.Bleu2"),
     "bleu_3": ("text", "bleu.Bleu3"),
+    "bleu_char": ("text", "bleu.BleuOfCharacters"),
+    "bleu_zh": ("text", "bleu.BleuOfChinese"),
+    "bleu_ja_mecab": ("text", "bleu.BleuOfJapanese"),
+    "bleu_intl": ("text", "bleu.BleuInternational"),
+    "bleu_none": ("text", "bleu.BleuAsCut"),
     "chrf": ("text", "chrf.Chrf"),
     "ter": ("text", "ter.Ter"),
     "rouge_1": ("text", "rouge.Rouge1"),
@@ -35,6 +41,9 @@ _METRICS = {
     "alignment_error_rate": ("alignment", "alignment.AlignmentErrorRate"),
 }
 
+# What some need that does not come along: a module, and what has it.
+_NEEDED = {"bleu_ja_mecab": ("MeCab", "sacrebleu[ja]")}
+
 
 def metric_ids() -> tuple[str, ...]:
     """The ids that `get_metric` knows."""
@@ -49,6 +58,12 @@ def metric_takes(metric_id: str) -> str:
         `alignment`: where it looks while it reads the reference.
     """
     return _find(metric_id)[0]
+
+
+def missing_package(metric_id: str) -> str:
+    """What must be installed before a metric can be computed here; empty: nothing."""
+    module, package = _NEEDED.get(metric_id, ("", ""))
+    return package if module and importlib.util.find_spec(module) is None else ""
 
 
 @functools.cache

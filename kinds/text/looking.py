@@ -18,8 +18,19 @@ __all__ = [
     "text_look",
 ]
 
-# Scripts written without spaces: whole sentences look like single words there.
-_UNSPACED = {"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"}
+# Scripts written without spaces, and the BLEU that knows what to cut them into.
+_UNSPACED = {
+    "CJK": "bleu_zh",
+    "JAPANESE": "bleu_char",
+    "THAI": "bleu_char",
+    "LAO": "bleu_char",
+    "KHMER": "bleu_char",
+    "MYANMAR": "bleu_char",
+}
+_KANA = ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA")
+# A script is written without spaces, but texts may have been cut into words.
+_CHARACTERS_A_SPACE = 8
+_FEW_CHARACTERS = 6
 _FEW_WORDS = 300
 # Ids that every vocabulary has: four special ones and the 256 bytes.
 _RESERVED = 260
@@ -39,7 +50,7 @@ class TextLook:
         distinct_characters: How many different characters there are.
         distinct_words: How many different words there are.
         distinct_numbers: How many of these are numbers.
-        script: The script most letters are of, as `LATIN`.
+        script: The script most letters are of, as `LATIN`; Japanese is written in three.
     """
 
     characters: tuple[int, int]
@@ -50,6 +61,12 @@ class TextLook:
     distinct_words: int
     distinct_numbers: int
     script: str
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether there are no spaces between words, so that a sentence looks like one."""
+        most = 1 + self.characters[0] / _CHARACTERS_A_SPACE
+        return self.script in _UNSPACED and self.words[0] <= most
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,7 @@ def suggest(values: Sequence[str], size: Size, source: str | None = None) -> Adv
             "input_feeding": True,
         },
         search={"beam": 5, "max_length": _max_length(look, vocabulary)},
-        metrics=_metrics(vocabulary),
+        metrics=_metrics(look, vocabulary),
         threshold="at_least: 20",
         buckets=_buckets(look, vocabulary),
         counted="tokens",
@@ -150,7 +167,9 @@ def text_look(texts: Sequence[str]) -> TextLook:
 
 def choose_vocabulary(text: TextLook, pairs: int) -> VocabularyChoice:
     """The method and size that suit a field's texts."""
-    if text.script in _UNSPACED and text.characters[0] > 12:
+    if text.unspaced and text.characters[0] <= _FEW_CHARACTERS:
+        return _characters(text, "a few characters each, in a script without spaces")
+    if text.unspaced:
         size = _subword_size(pairs, text.distinct_characters * 2)
         return VocabularyChoice("unigram", size, "subwords: the script has no spaces")
     if text.words[0] <= 1 and text.characters[0] <= 30:
@@ -191,7 +210,12 @@ def _max_length(text: TextLook, vocabulary: VocabularyChoice) -> int:
     return max(20, (tokens * 3 // 2 + 14) // 10 * 10)
 
 
-def _metrics(vocabulary: VocabularyChoice) -> dict[str, str]:
+def _metrics(text: TextLook, vocabulary: VocabularyChoice) -> dict[str, str]:
+    if text.unspaced:
+        # What a word is depends on who cuts it, so that characters are what is compared.
+        metrics = {"chrf": "chrf", "bleu": _UNSPACED[text.script]}
+        few = vocabulary.method == "characters"
+        return {**metrics, "exact_match": "exact_match"} if few else metrics
     if vocabulary.method == "characters":
         return {"exact_match": "exact_match", "chrf": "chrf"}
     if vocabulary.method == "words":
@@ -213,15 +237,20 @@ def _buckets(text: TextLook, vocabulary: VocabularyChoice) -> tuple[int, ...]:
 
 
 def _described(text: TextLook) -> str:
-    words = "1 word" if text.words[0] == 1 else f"{text.words[0]} words"
     script = "" if text.script == "NONE" else f"{text.script.lower()}, "
+    if text.unspaced:
+        return f"{script}without spaces, usually {text.characters[0]} characters"
+    words = "1 word" if text.words[0] == 1 else f"{text.words[0]} words"
     return f"{script}usually {words}, {text.characters[0]} characters"
 
 
 def _script(letters: Counter[str]) -> str:
-    """The first word of most letters' Unicode names: LATIN, CYRILLIC, CJK, HIRAGANA ..."""
+    """The first word of most letters' Unicode names: LATIN, CYRILLIC, CJK ..., or JAPANESE."""
     scripts: Counter[str] = Counter()
     for character, times in letters.items():
         if character.isalpha():
-            scripts[unicodedata.name(character, "UNKNOWN").split()[0]] += times
+            script = unicodedata.name(character, "UNKNOWN").split()[0]
+            scripts["KANA" if script in _KANA else script] += times
+    if scripts["KANA"] * 20 > scripts["CJK"]:
+        scripts["JAPANESE"] = scripts.pop("KANA") + scripts.pop("CJK", 0)
     return scripts.most_common(1)[0][0] if scripts else "NONE"

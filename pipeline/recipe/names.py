@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pairloom.components.metrics.registry import metric_ids
+from pairloom.components.metrics.registry import metric_ids, missing_package
 from pairloom.components.pairs.formats import FORMATS
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.schema import Recipe
@@ -70,6 +70,9 @@ def _registered(recipe: Recipe) -> Iterator[Broken]:
     for key, name, known in named:
         if name not in known:
             yield Broken(key, " or ".join(known), name, nearest_name(name, known))
+        elif package := missing_package(name):
+            expected = f"a metric that can be computed here; install it: pip install '{package}'"
+            yield Broken(key, expected, name)
 
 
 def _fields(recipe: Recipe) -> Iterator[Broken]:

@@ -8,13 +8,18 @@ import sacrebleu.metrics
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pairloom.components.metrics import corpus_score, get_metric
+from pairloom.components.metrics import corpus_score, get_metric, missing_package
 
 REFERENCE_METRICS = {
     "bleu": sacrebleu.metrics.BLEU,
     "bleu_1": functools.partial(sacrebleu.metrics.BLEU, max_ngram_order=1),
     "bleu_2": functools.partial(sacrebleu.metrics.BLEU, max_ngram_order=2),
     "bleu_3": functools.partial(sacrebleu.metrics.BLEU, max_ngram_order=3),
+    **{
+        f"bleu_{name.replace('-', '_')}": functools.partial(sacrebleu.metrics.BLEU, tokenize=name)
+        for name in ("char", "zh", "ja-mecab", "intl", "none")
+        if not missing_package(f"bleu_{name.replace('-', '_')}")
+    },
     "chrf": sacrebleu.metrics.CHRF,
     "ter": sacrebleu.metrics.TER,
 }
@@ -101,6 +106,13 @@ def test_the_signature_is_the_one_sacrebleu_prints(metric_id):
     get_metric(metric_id).counts("a", ["a", "b"])
     assert "nrefs:1|" in get_metric(metric_id).signature()
     assert "nrefs:var|" in get_metric(metric_id).signature(-1)
+
+
+def test_near_right_sentences_without_spaces_are_near_right():
+    answer, reference = ["我非常喜欢这只小猫。"], ["我非常喜欢这只大猫。"]
+    assert corpus_score("bleu", answer, reference) == 0
+    assert corpus_score("bleu_zh", answer, reference) > 50
+    assert corpus_score("bleu_char", answer, reference) > 50
 
 
 def test_scoring_does_not_change_the_counts():

@@ -28,6 +28,9 @@ def test_texts_are_measured_in_characters_and_words():
 @pytest.mark.parametrize(
     ("text", "script"),
     [
+        ("漢字とかなで書く", "JAPANESE"),
+        ("カタカナ", "JAPANESE"),
+        ("ไม่มีช่องว่าง", "THAI"),
         ("Käse 12", "LATIN"),
         ("Привет", "CYRILLIC"),
         ("अंक", "DEVANAGARI"),
@@ -48,6 +51,8 @@ def test_the_script_is_that_of_most_letters(text, script):
         (STRESSED, "words"),
         (DATES, "bpe"),
         (CHINESE, "unigram"),
+        (text_look(["我喜欢狗。", "他不在这里。"]), "characters"),
+        (text_look(["我 喜欢 狗 , 他 不 在 这里 。"] * 50), "words"),
     ],
 )
 def test_the_method_suits_the_texts(text, method):
@@ -73,3 +78,25 @@ def test_without_an_input_letters_are_gone_on_with():
     assert advice.vocabulary["method"] == "characters"
     assert advice.decoder["context"] == "state"
     assert next(iter(advice.metrics)) == "bits_per_character"
+
+
+@pytest.mark.parametrize(
+    ("text", "metrics"),
+    [
+        ("這是一個沒有空格的很長的句子", {"chrf": "chrf", "bleu": "bleu_zh"}),
+        ("これは空白のない長い文です。", {"chrf": "chrf", "bleu": "bleu_char"}),
+        ("นี่คือประโยคยาวที่ไม่มีช่องว่าง", {"chrf": "chrf", "bleu": "bleu_char"}),
+        ("a sentence with spaces {}", {"bleu": "bleu", "chrf": "chrf"}),
+    ],
+)
+def test_without_spaces_characters_are_compared(text, metrics):
+    texts = [text.format("".join(f"w{i}" for i in range(n, n + 3))) for n in range(500)]
+    advice = suggest(texts, Size(500, 128, 0.3), source="ids")
+    assert list(advice.metrics.items()) == list(metrics.items())
+    assert ("without spaces" in advice.described) == (next(iter(metrics)) == "chrf")
+
+
+def test_short_texts_without_spaces_are_no_single_words():
+    texts = ["我喜欢狗。", "他不在这里。"] * 50
+    assert "word" not in choose_vocabulary(text_look(texts), 100).why
+    assert next(iter(suggest(texts, Size(100, 128, 0.3), source="ids").metrics)) == "chrf"

@@ -3,7 +3,7 @@
 import pytest
 
 from pairloom.kinds import kind_names
-from pairloom.pipeline.recipe import RecipeError
+from pairloom.pipeline.recipe import RecipeError, names
 
 TEXT_LABEL = ["fields={source: {}, target: {kind: label}}"]
 TWO_INPUTS = ["fields={photo: {kind: numbers}, question: {}, answer: {}}", "output=answer"]
@@ -212,3 +212,14 @@ def test_it_is_refused_with_key_expectation_and_what_was_there(
 )
 def test_what_fits_is_taken(load, overrides):
     load("", *overrides)
+
+
+def test_a_metric_whose_package_is_missing_says_which(load, monkeypatch):
+    asked = "evaluation.metrics={bleu: bleu_ja_mecab}"
+    monkeypatch.setattr(names, "missing_package", lambda metric: "")
+    load("", asked)
+    package = {"bleu_ja_mecab": "sacrebleu[ja]"}
+    monkeypatch.setattr(names, "missing_package", lambda metric: package.get(metric, ""))
+    with pytest.raises(RecipeError, match=r"pip install 'sacrebleu\[ja\]'") as caught:
+        load("", asked)
+    assert caught.value.key == "evaluation.metrics.bleu"
