@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pairloom.components.pairs.rows import shown
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.new_recipe.columns import Wanted
 from pairloom.pipeline.new_recipe.files_look import FilesLook
 from pairloom.pipeline.new_recipe.looking import look_at
 from pairloom.pipeline.new_recipe.suggesting import Suggestion, suggest
@@ -23,13 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file; or one "
         "of conversations or running text",
     )
+    parser.add_argument("--source", default="", metavar="COLUMN", help="input: name or position")
+    parser.add_argument("--target", default="", metavar="COLUMN", help="output: name or position")
+    parser.add_argument("--swap", action="store_true", help="take input for output and vice versa")
     parser.add_argument("-o", "--output", metavar="RECIPE", help="where to write the recipe")
     parser.add_argument("--name", help="the task's name (default: made from the files' names)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Looks, writes, and says what to do next."""
-    look = look_at(args.files)
+    look = look_at(args.files, Wanted(args.source, args.target, args.swap))
     name = args.name or recipe_name(look)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise UserError(f"Expected a --name of letters, digits, - _ . Received: {name!r}.")
@@ -71,6 +75,8 @@ def print_look(look: FilesLook, suggestion: Suggestion) -> None:
         there = ", ".join(look.column_names)
         told = ", ".join(f"{name} is column {c}" for name, c in zip(look.values, look.columns))
         print(f"{told[0].upper()}{told[1:]}, of {there}.")
+    if look.doubt:
+        print(f"Not certain: {look.doubt}. Say which with --source, --target or --swap.")
     for reason in reasons(look, suggestion):
         print(f"  {reason}")
     if look.pairs < 1000:

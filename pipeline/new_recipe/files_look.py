@@ -30,6 +30,7 @@ class FilesLook:
             for the usual places.
         column_names: All columns or keys that there are to choose from.
         options: The format's own.
+        doubt: What else the columns could be; empty: nothing.
         why: How the format was found out, where its name does not tell.
     """
 
@@ -44,6 +45,7 @@ class FilesLook:
     column_names: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
+    doubt: str = ""
 
     @property
     def looked_at(self) -> int:

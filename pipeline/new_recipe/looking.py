@@ -6,6 +6,7 @@ from pathlib import Path
 from pairloom.components.pairs.formats import FORMATS
 from pairloom.components.pairs.formats.passages import cut_passages
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.new_recipe.columns import NOTHING, Wanted
 from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 from pairloom.pipeline.new_recipe.sampling import require_file, sample_lines
 from pairloom.pipeline.new_recipe.tables import look_at_table, table_format
@@ -13,28 +14,43 @@ from pairloom.pipeline.new_recipe.tables import look_at_table, table_format
 __all__ = ["look_at"]
 
 
-def look_at(paths: Sequence[str]) -> FilesLook:
+def look_at(paths: Sequence[str], wanted: Wanted = NOTHING) -> FilesLook:
     """Looks at one file of pairs or of running text, or at a file of inputs and one of outputs.
 
+    Args:
+        paths: The files.
+        wanted: Which columns are input and output, where the user says so.
+
     Raises:
-        UserError: a file is missing, empty or not text; the two differ in length; or no two
-            columns are found.
+        UserError: a file is missing, empty or not text; the two differ in length; no two columns
+            are found, or those that are wanted are not there.
     """
     files = tuple(Path(path).expanduser() for path in paths)
     for file in files:
         require_file(file)
     if len(files) == 2:
+        _require_no_columns(wanted, "two files of lines")
         return _look_at_parallel(files)
     if len(files) != 1:
         raise UserError(f"Expected one file of pairs or two files. Received: {len(files)} files.")
     [file] = files
     lines, count = sample_lines(file)
     if _are_conversations(lines):
+        _require_no_columns(wanted, "conversations")
         return _look_at_conversations(file, lines, count)
     table = table_format(file, lines)
     if not table:
+        _require_no_columns(wanted, "running text")
         return _look_at_passages(file, lines, count)
-    return look_at_table(file, table, lines, count)
+    return look_at_table(file, table, lines, count, wanted)
+
+
+def _require_no_columns(wanted: Wanted, what: str) -> None:
+    if wanted:
+        raise UserError(
+            "Expected a table or JSON lines where --source, --target or --swap are given. "
+            f"Received: {what}. Of two files the first is the input: give them in that order."
+        )
 
 
 def _look_at_parallel(files: tuple[Path, ...]) -> FilesLook:

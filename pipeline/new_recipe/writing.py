@@ -89,6 +89,8 @@ def _data(look: FilesLook, suggestion: Suggestion, file: Path) -> list[str]:
         there = ", ".join(look.column_names)
         columns = _mapping(dict(zip(look.values, look.columns)))
         lines.append(f"  columns: {columns}    # there are: {there}")
+    if look.doubt:
+        lines.append(f"  # Not certain: {look.doubt}.")
     if look.options:
         lines.append(f"  options: {_mapping(look.options)}    # the format's own")
     longest = max(one.longest for one in suggestion.advice.values())

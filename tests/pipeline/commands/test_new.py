@@ -143,7 +143,7 @@ def test_an_odd_name_or_output_is_refused_before_anything_is_written(pairloom, s
 
 def test_a_table_tells_how_to_say_that_it_has_a_header(pairloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "days.csv").write_text("when,iso\n" + "1 March,03-01\n" * 20)
+    (tmp_path / "days.csv").write_text("a day,it is\n" + "1 March,03-01\n" * 20)
     _, out, _ = pairloom("new", "days.csv")
     assert "`header: true`" in out
     assert "header: false    # true if" in (tmp_path / "days.yaml").read_text()
@@ -170,3 +170,27 @@ def test_a_single_text_gives_a_language_model(pairloom, tmp_path):
     code, out, _ = pairloom("check", "play.yaml")
     assert code == 0
     assert "passage  To be, or not to be." in out
+
+
+def test_columns_are_chosen_by_their_words_or_by_the_user(pairloom, tmp_path):
+    rows = [
+        f"the man sees dog {i}\tel hombre ve el perro {i}\tCC-BY 2.0 attribution: "
+        f"tatoeba.org #{i * 7919} (somebody)"
+        for i in range(300)
+    ]
+    (tmp_path / "spa.tsv").write_text("\n".join(rows) + "\n")
+    code, out, _ = pairloom("new", "spa.tsv")
+    assert code == 0
+    doubt = "ot certain: column 2 has more text, but it holds web addresses."
+    assert f"N{doubt} Say which with --source, --target or --swap." in out
+    assert f"  # N{doubt}\n" in (tmp_path / "spa.yaml").read_text()
+    assert load_recipe(tmp_path / "spa.yaml").data.columns == {"source": 0, "target": 1}
+    code, out, _ = pairloom("new", "spa.tsv", "--swap", "-o", "swapped.yaml")
+    assert load_recipe(tmp_path / "swapped.yaml").data.columns == {"source": 1, "target": 0}
+    code, out, _ = pairloom("new", "spa.tsv", "--target", "2", "-o", "odd.yaml")
+    assert load_recipe(tmp_path / "odd.yaml").data.columns == {"source": 1, "target": 2}
+    assert "certain" not in out
+    assert pairloom("check", "swapped.yaml")[0] == 0
+    code, _, err = pairloom("new", "spa.tsv", "--source", "x", "-o", "none.yaml")
+    assert code == 1
+    assert "Expected one of the columns 0, 1, 2, or a position from 0. Received: 'x'." in err
