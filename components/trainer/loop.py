@@ -109,6 +109,7 @@ class TrainingLoop:
         self._eval_step = tf.function(self._loss_of, input_signature=specs, autograph=False)
         self.losses: list[float] = []
         self._meter = Meter()
+        self._saved_at = 0.0
         self._evaluation: dict[str, float] = {}
         self._checkpoints = tf.train.CheckpointManager(
             # Plain lists of variables: TensorFlow does not see the seeds of Keras's dropout.
@@ -133,6 +134,7 @@ class TrainingLoop:
         """
         if self._checkpoints.latest_checkpoint:
             self._checkpoints.restore_or_initialize()
+            self._saved_at = self.position["seconds"]
             self._plan()
         try:
             # A stop in the midst of an evaluation leaves it to be done.
@@ -185,10 +187,16 @@ class TrainingLoop:
         if step % _PLAN_EVERY_STEPS == 0:
             self._plan()
         self._evaluate_if_due()
-        if settings.checkpoint_every and step % settings.checkpoint_every == 0:
+        if self._checkpoint_is_due(step):
             self._checkpoints.save(step)
+            self._saved_at = position["seconds"]
         if settings.minutes and position["seconds"] >= 60 * settings.minutes:
             position["ended"] = 1
+
+    def _checkpoint_is_due(self, step: int) -> bool:
+        every, seconds = self.settings.checkpoint_every, self.settings.checkpoint_seconds
+        passed = self.position["seconds"] - self._saved_at
+        return bool(every and step % every == 0) or bool(seconds and passed >= seconds)
 
     def _evaluate_if_due(self) -> None:
         every, step = self.settings.evaluate_every, int(self.position["step"])

@@ -40,7 +40,8 @@ class TrainingSettings:
     average: float = 0.999
     early_stopping: EarlyStopping = EarlyStopping()
     evaluate_every: int = 0
-    checkpoint_every: int = 200
+    checkpoint_every: int = 0
+    checkpoint_seconds: float = 60
     precision: str = "float32"
     xla: bool = False
     devices: str = "auto"

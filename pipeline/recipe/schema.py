@@ -132,7 +132,8 @@ class Training:
     average: float = setting(0.999, at_least=0, below=1)
     early_stopping: EarlyStopping = EarlyStopping()
     evaluate_every: int = setting(0, at_least=0)
-    checkpoint_every: int = setting(200, at_least=1)
+    checkpoint_every: int = setting(0, at_least=0)
+    checkpoint_seconds: float = setting(60.0, at_least=0)
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     xla: bool = False
     devices: str = "auto"

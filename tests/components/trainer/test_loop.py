@@ -198,6 +198,20 @@ loop.run()
 """
 
 
+@pytest.mark.parametrize(
+    ("every", "seconds", "expected"),
+    [(10, 0.0, [10, 20, 25]), (0, 1e-9, [*range(1, 26)]), (0, 1e9, [25]), (0, 0.0, [25])],
+)
+def test_checkpoints_come_by_steps_by_time_or_at_the_end_alone(
+    pair_files, tmp_path, stop_after, every, seconds, expected
+):
+    loop = make_loop(pair_files, tmp_path / "a", checkpoint_every=every, checkpoint_seconds=seconds)
+    saved, save = [], loop._checkpoints.save
+    loop._checkpoints.save = lambda step: (saved.append(step), save(step))
+    stop_after(loop, 25)
+    assert saved == expected
+
+
 @pytest.mark.slow
 def test_a_killed_training_goes_on_from_its_last_checkpoint(pair_files, tmp_path):
     folder = os.path.dirname(__file__)
