@@ -13,6 +13,7 @@ from pairloom.components.pairs.formats.parallel import unequal_lengths
 from pairloom.components.pairs.lines import LineIndex
 from pairloom.components.pairs.rows import Chunk
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.unreadable import what_is_wrong
 
 __all__ = ["data_fingerprint", "plan_chunks"]
 
@@ -81,6 +82,8 @@ def _groups(settings: PairSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
                 # Empty files are usual among the parts a glob finds, but not where one is named.
                 if file_size(file) == 0 and not _found_by_glob(source, file):
                     raise DataError(f"`data.{split}`: the file `{file}` is empty.")
+                if wrong := what_is_wrong(file):
+                    raise DataError(f"`data.{split}` must be text in UTF-8, plain or gzip: {wrong}")
             yield split, files
 
 

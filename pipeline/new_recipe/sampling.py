@@ -4,6 +4,7 @@ import difflib
 from pathlib import Path
 
 from pairloom.components.pairs import sampling
+from pairloom.components.pairs.unreadable import what_is_wrong
 from pairloom.pipeline.errors import UserError
 
 __all__ = ["LINE_LIMIT", "SAMPLE", "require_file", "sample_lines"]
@@ -33,6 +34,8 @@ def sample_lines(file: Path) -> tuple[list[str], int]:
     Raises:
         UserError: the file is empty, or not UTF-8.
     """
+    if wrong := what_is_wrong(str(file)):
+        raise UserError(f"Expected text in UTF-8, plain or gzip. Received: {wrong}")
     sample: list[str] = []
     broken = 0
     lines, count = sampling.sample_lines(str(file), LINE_LIMIT, SAMPLE)
@@ -44,11 +47,6 @@ def sample_lines(file: Path) -> tuple[list[str], int]:
             sample.append("")
     if not count:
         raise UserError(f"Expected lines of text. Received: {file}, which is empty.")
-    if sum("\0" in line for line in sample) > len(sample) / 2:
-        raise UserError(
-            f"Expected text in UTF-8. Received: {file}, which looks like UTF-16. "
-            f"Convert it first, as in: iconv -f utf-16 -t utf-8 {file.name} > utf8.txt"
-        )
     if broken > len(sample) / 2:
         raise UserError(
             f"Expected text in UTF-8. Received: {file}, in another encoding or not text. "

@@ -113,6 +113,7 @@ def test_names_that_yaml_would_misread_are_quoted(pairloom, tmp_path):
         (["empty.tsv"], "empty"),
         (["one.tsv"], "at least two columns"),
         (["latin.txt", "latin.txt"], "iconv"),
+        (["pairs.zip"], "looks like a zip archive. Unpack it first, as in: unzip pairs.zip"),
         (["."], "the folder"),
         (["a.en", "a.en", "a.en"], "Received: 3 files"),
         (["blank.tsv"], "text on both sides"),
@@ -126,6 +127,7 @@ def test_files_that_will_not_do_are_told_in_a_sentence(pairloom, tmp_path, files
     (tmp_path / "empty.tsv").touch()
     (tmp_path / "one.tsv").write_text("only one column\n" * 10)
     (tmp_path / "latin.txt").write_bytes("Käse\n".encode("latin1") * 10)
+    (tmp_path / "pairs.zip").write_bytes(b"PK\x03\x04")
     (tmp_path / "blank.tsv").write_text(" \t \n" * 10)
     (tmp_path / "numbers.jsonl").write_text('{"a": 1, "b": 2}\n' * 10)
     code, _, err = pairloom("new", *files, "-o", "out.yaml")
