@@ -4,6 +4,7 @@ import contextlib
 import glob
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,7 +38,7 @@ class RunRecord:
         run_id: The run's id: made by `new_run_id`, or by another TFX runner as it likes.
         started: When the run began.
         state: `done`, `running`, `failed` or `interrupted`.
-        seconds: From the first node's start to the last one's end.
+        seconds: From the first node's start to the last one's end, of a run under way until now.
         scores: Overall metrics by shown name.
         blessed: None where the run did not get that far.
         pushed: The version pushed by this run, or found pushed; empty where none was.
@@ -249,6 +250,9 @@ def _record(
         state = "interrupted"
     first = min(e.create_time_since_epoch for e in executions)
     last = max(e.last_update_time_since_epoch for e in executions)
+    if state == "running":
+        # An execution is written down when it begins and when it ends, not between.
+        last = max(last, round(1000 * time.time()))
     return RunRecord(run_id, _started(run_id, context), state, (last - first) / 1000, **known)
 
 

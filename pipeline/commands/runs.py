@@ -132,7 +132,8 @@ def _all_runs(runs_dir: str) -> Runs:
     hush_environment()
     from pairloom.pipeline.records import list_runs
 
-    return [(folder, record) for folder in folders for record in list_runs(folder)]
+    runs = [(folder, record) for folder in folders for record in list_runs(folder)]
+    return sorted(runs, key=lambda one: (one[1].started, one[1].run_id))
 
 
 def _table(runs: Runs) -> Table:

@@ -1,5 +1,6 @@
 """ML Metadata, read and mended: on real databases, written the way TFX writes them."""
 
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -104,6 +105,15 @@ def test_an_open_execution_is_running_only_while_somebody_holds_the_folder(folde
         assert records.list_runs(folder)[0].state == "interrupted"
     with held(records.lock_of(folder.pipeline_root, run_id, "Trainer")):
         assert records.list_runs(folder)[0].state == "running"
+
+
+def test_a_run_under_way_takes_until_now(folder, writer, monkeypatch):
+    run_id, now = records.new_run_id(), time.time()
+    writer.execution(run_id, "Trainer", mlmd.Execution.RUNNING)
+    monkeypatch.setattr(records.time, "time", lambda: now + 100)
+    assert records.list_runs(folder)[0].seconds < 50
+    with held(records.lock_of(folder.pipeline_root, run_id, "Trainer")):
+        assert records.list_runs(folder)[0].seconds == pytest.approx(100, abs=30)
 
 
 def test_outputs_are_those_of_the_run_that_is_asked_for(folder, writer):

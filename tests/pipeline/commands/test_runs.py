@@ -99,6 +99,14 @@ def written(tmp_path):
     return written
 
 
+def test_the_newest_run_is_the_last_of_all_recipes(pairloom, written):
+    ids = [written(name, {})[0] for name in ("words", "letters", "words", "apples")]
+    _, out, _ = pairloom("runs")
+    assert [word for line in out.splitlines() for word in line.split() if word in ids] == ids
+    _, out, _ = pairloom("runs", "--json")
+    assert [run["run"] for run in json.loads(out)] == ids
+
+
 def test_the_latest_report_of_each_recipe_is_named_below_the_table(pairloom, written):
     written("letters", {})
     written("words", {})
