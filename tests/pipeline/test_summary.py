@@ -63,7 +63,7 @@ def test_the_last_blessed_models_scores_stand_beside():
 
 
 def test_a_blessed_model_tells_why_and_where(finished):
-    results = summary.RunResults(evaluation(), str(finished.folder.serving / "17"), ("a note",))
+    results = summary.RunResults(evaluation(), f"{finished.folder.serving}/17", ("a note",))
     text = printed(*summary.verdict_lines(results, finished))
     assert "blessed   bleu 41.2 is at least the threshold 10.0; wer is fine" in text
     assert "pushed    runs/words/serving/words/17" in text
