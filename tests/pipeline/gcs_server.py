@@ -33,13 +33,13 @@ class GcsServer:
         folder: Made for it.
 
     Attributes:
-        held: What a request's address ends in that is to be kept waiting, until it is "".
+        held: What stands in the address of a writing request that is to be kept waiting; "": none.
         waiting: Set when such a request has come.
     """
 
     def __init__(self, folder: Path):
         folder.mkdir(parents=True)
-        self.held, self.waiting = "", threading.Event()
+        self.held, self.dropped, self.waiting = "", False, threading.Event()
         self._certificate, key = folder / "certificate.pem", folder / "key.pem"
         made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
         names = ["-subj", "/CN=gcs", "-addext", f"subjectAltName={HOSTS}"]
@@ -81,6 +81,12 @@ class GcsServer:
             "GOOGLE_CLOUD_PROJECT": "pairs",
             "NO_GCE_CHECK": "true",
         }
+
+    def stop_holding(self) -> None:
+        """Drops what is kept waiting, and keeps nothing more."""
+        self.dropped = True
+        time.sleep(1)
+        self.held, self.dropped = "", False
 
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
         """What the API answers."""
@@ -128,6 +134,10 @@ class _Proxy(BaseHTTPRequestHandler):
         while owner.held and owner.held in self.path and self.command in ("POST", "PUT"):
             owner.waiting.set()
             time.sleep(0.1)
+            if owner.dropped:
+                # Whoever asked is dead: nobody may find what it had asked for done after all.
+                self.close_connection = True
+                return
         if self.path.startswith("/batch/"):
             ids = itertools.count(1)
             body = re.sub(

@@ -134,8 +134,7 @@ def test_node_by_node_the_cache_gives_all_and_a_killed_push_leaves_nothing_half(
         pushing.send_signal(signal.SIGKILL)
         pushing.wait()
     finally:
-        gcs.held = "nothing that is so called"
-        time.sleep(0.5)
+        gcs.stop_holding()
     [half] = versions(gcs, "elsewhere/words").values()
     assert "saved_model.pb" not in half and "assets.extra/pushed" in half
 
