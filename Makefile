@@ -37,7 +37,7 @@ test-kubernetes: setup
 	@tests/kubernetes/cluster/build
 	@.venv/bin/python -m pytest -m minutes tests/kubernetes $(PYTEST_ARGS)
 
-# Every node killed with -9, and runs side by side: some twelve minutes.
+# Every node killed with -9, and runs side by side: some twenty minutes.
 test-weather: setup
 	@.venv/bin/python -m pytest -m minutes tests/weather $(PYTEST_ARGS)
 
