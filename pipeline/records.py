@@ -21,6 +21,7 @@ from pairloom.components.pusher.versions import lost_versions
 from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.connecting import connection_to, patiently
 from pairloom.pipeline.run_folder import RunFolder
+from pairloom.pipeline.text_safe import text_safe
 
 REPORT_NODE = "Report"
 """The node that is told the whole recipe."""
@@ -71,7 +72,7 @@ def open_store(folder: RunFolder) -> Iterator[metadata_store.MetadataStore]:
     """The folder's ML Metadata store."""
     config = connection_to(folder.places.metadata)
     # The store has no close(): the database is free once nobody refers to it.
-    yield patiently(lambda: metadata_store.MetadataStore(config), config)
+    yield text_safe(patiently(lambda: metadata_store.MetadataStore(config), config), config)
 
 
 def list_runs(folder: RunFolder) -> list[RunRecord]:

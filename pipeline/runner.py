@@ -25,6 +25,7 @@ from pairloom.pipeline.disk import disk_trouble
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.part import is_left_out, reuse_if_first
 from pairloom.pipeline.stopping import PATIENCE_SECONDS
+from pairloom.pipeline.text_safe import text_safe
 
 State = Literal["waiting", "running", "done", "cached", "failed", "skipped"]
 
@@ -60,10 +61,12 @@ class NodeFailed(UserError):
 
 
 class PatientMetadata(metadata.Metadata):
-    """TFX's handle of a metadata database, which waits for one that is away for a while."""
+    """TFX's handle of a metadata database, which waits for one that is away and keeps any text."""
 
     def __enter__(self) -> metadata.Metadata:
-        return patiently(super().__enter__, self.connection_config)
+        patiently(super().__enter__, self.connection_config)
+        text_safe(self.store, self.connection_config)
+        return self
 
 
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:

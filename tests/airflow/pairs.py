@@ -47,7 +47,7 @@ SLICED.append("--set=evaluation.thresholds={}")
 # Called as `pairloom node FILE NODE --run-id RUN`. A run's first Transform fails. The demo's first
 # Trainer stands still after a checkpoint, as on a machine that hangs, until it is told to end.
 PAIRLOOM_OF_TASKS = """#!/bin/bash
-first() {{ mkdir -p "{folder}/tried" && mkdir "{folder}/tried/$1-${{5//[^a-z0-9]/}}" 2>/dev/null; }}
+first() {{ mkdir -p "{folder}/tried" && mkdir "{folder}/tried/$1-$6" 2>/dev/null; }}
 if [ "$3" = Transform ] && first Transform "$@"; then echo "no luck" >&2; exit 1; fi
 if [ "$3" = Trainer ] && [[ $2 == */cmudict.* ]] && first Trainer "$@"; then
     "{pairloom}" "$@" &

@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("tfx")
 
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+
 from pairloom.pipeline import connecting, records, runner
 from pairloom.pipeline.compiled import compile_pipeline
 from pairloom.pipeline.recipe import load_recipe
@@ -45,6 +47,19 @@ def running(request, tmp_path_factory):
 def server(running, monkeypatch):
     monkeypatch.setenv("PAIRLOOM_METADATA", running.url)
     return running
+
+
+@pytest.mark.parametrize("text", [r'{"config": "{\"name\": 1}"}', r"C:\new", "\\", "it's", "é"])
+def test_any_text_is_kept(server, text):
+    config = connecting.connection_to(server.url)
+    with runner.PatientMetadata(config) as handle:
+        kind = handle.store.put_execution_type(mlmd.ExecutionType(name="kept"))
+        kept = mlmd.Execution(type_id=kind, name=f"{text} {time.time()}")
+        kept.custom_properties["text"].string_value = text
+        [number] = handle.store.put_executions([kept])
+    with runner.PatientMetadata(config) as handle:
+        [found] = handle.store.get_executions_by_id([number])
+    assert (found.name, found.custom_properties["text"].string_value) == (kept.name, text)
 
 
 @pytest.fixture
