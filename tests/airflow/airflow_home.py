@@ -32,7 +32,7 @@ class AirflowHome:
         home.mkdir()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+            self.port = free.getsockname()[1]
         self.environment = {
             **os.environ,
             "PATH": f"{self.bin}:{os.environ['PATH']}",
@@ -46,9 +46,9 @@ class AirflowHome:
             "AIRFLOW__SCHEDULER__MIN_FILE_PROCESS_INTERVAL": "20",
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "20",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
-            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__PORT": str(self.port),
             "AIRFLOW__API__WORKERS": "1",
-            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://localhost:{port}/execution/",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://localhost:{self.port}/execution/",
             **variables,
         }
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -85,7 +85,8 @@ class AirflowHome:
         """The scheduler, and in Airflow 3 what it cannot do without."""
         services = ["scheduler"]
         if self.major >= 3:
-            services += ["dag-processor", "api-server"]
+            # A task that finds no API server fails.
+            services = ["api-server", "dag-processor", "scheduler"]
         started = []
         try:
             for name in services:
@@ -99,6 +100,8 @@ class AirflowHome:
                             start_new_session=True,
                         )
                     )
+                if name == "api-server":
+                    self._wait_for_port()
             yield
         finally:
             for process in started:
@@ -109,6 +112,17 @@ class AirflowHome:
                     process.wait(30)
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)
+
+    def _wait_for_port(self) -> None:
+        until = time.monotonic() + LONGEST
+        while time.monotonic() < until:
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.port), 5),
+            ):
+                return
+            time.sleep(1)
+        raise AssertionError(f"no API server on port {self.port}: see {self.home}")
 
     def runs(self, dag: str) -> dict[str, str]:
         """The states of a DAG's runs by their ids."""
