@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-LONGEST = 1500
+LONGEST = 3600
 # Each look is a process of some seconds, on the machine that the tasks run on.
 BETWEEN_LOOKS = 15
 

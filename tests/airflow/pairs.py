@@ -52,12 +52,14 @@ if [ "$3" = Transform ] && first Transform "$@"; then echo "no luck" >&2; exit 1
 if [ "$3" = Trainer ] && [[ $2 == */cmudict.* ]] && first Trainer "$@"; then
     "{pairloom}" "$@" &
     node=$!
-    trap 'kill -CONT $node' TERM
+    told=
+    trap 'told=yes; kill -CONT $node' TERM
     until [ -n "$(find "{folder}/runs/cmudict/checkpoints" -name '*.index' 2>/dev/null)" ]; do
         kill -0 $node || break
         sleep 0.1
     done
-    kill -STOP $node
+    [ -n "$told" ] || kill -STOP $node
+    [ -z "$told" ] || kill -CONT $node
     # The first one ends when the trap has been run.
     wait $node
     wait $node
