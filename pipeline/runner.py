@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from absl import logging
+from ml_metadata import metadata_store
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 from tfx.orchestration import metadata
 from tfx.orchestration.local import runner_utils
@@ -64,9 +65,11 @@ class PatientMetadata(metadata.Metadata):
     """TFX's handle of a metadata database, which waits for one that is away and keeps any text."""
 
     def __enter__(self) -> metadata.Metadata:
-        patiently(super().__enter__, self.connection_config)
-        text_safe(self.store, self.connection_config)
-        return self
+        return patiently(super().__enter__, self.connection_config)
+
+    @property
+    def store(self) -> metadata_store.MetadataStore:
+        return text_safe(super().store, self.connection_config)
 
 
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:

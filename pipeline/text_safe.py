@@ -1,6 +1,8 @@
 """Texts with a backslash in a PostgreSQL of ML Metadata, which cannot take them."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
 
 from google.protobuf.message import Message
 from ml_metadata.metadata_store.metadata_store import MetadataStore
@@ -13,40 +15,59 @@ _STAND_IN = "\x1a"
 
 
 def text_safe(store: MetadataStore, config: mlmd.ConnectionConfig) -> MetadataStore:
-    """Lets a store keep any text, in whichever database.
+    """A store that keeps any text, in whichever database.
 
     PostgreSQL's client quotes a text with a backslash as ` E'...'`. ML Metadata cuts off a sign at
     either end, puts quotes of its own around the rest, and the database finds no SQL in that. So
     another sign stands for the backslash there; whoever reads through such a store does not see it.
 
     Args:
-        store: Is changed.
-        config: Its database; others than PostgreSQL are left alone.
+        store: A database's.
+        config: That database; others than PostgreSQL are left alone.
     """
-    if config.HasField("postgresql"):
-        # A wrapper around its method would refer to it, and its connection stay open.
-        store.__class__ = _TextSafeStore
-    return store
+    return cast(MetadataStore, _TextSafe(store)) if config.HasField("postgresql") else store
 
 
-class _TextSafeStore(MetadataStore):
-    def _call_method(self, method_name: str, request: Message, response: Message) -> None:
-        sent = type(request)()
-        sent.CopyFrom(request)
-        _replace(sent, "\\", _STAND_IN)
-        super()._call_method(method_name, sent, response)
-        _replace(response, _STAND_IN, "\\")
+class _TextSafe:
+    """Calls a store's methods with other texts, and gives its own back."""
+
+    def __init__(self, store: MetadataStore):
+        self._store = store
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(_call, getattr(self._store, name))
+
+
+def _call(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    sent = [_replaced(each, "\\", _STAND_IN) for each in arguments]
+    named = {name: _replaced(each, "\\", _STAND_IN) for name, each in options.items()}
+    return _replaced(method(*sent, **named), _STAND_IN, "\\")
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:
+    """The same with another text in it; what is given stays as it is."""
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, Message):
+        copy = type(value)()
+        copy.CopyFrom(value)
+        _replace(copy, old, new)
+        return copy
+    if isinstance(value, tuple):
+        return tuple(_replaced(each, old, new) for each in value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [_replaced(each, old, new) for each in value]
+    return value
 
 
 def _replace(message: Message, old: str, new: str) -> None:
     for field, value in message.ListFields():
-        if field.type == field.TYPE_STRING and field.label != field.LABEL_REPEATED:
-            if old in value:
-                setattr(message, field.name, value.replace(old, new))
-        elif field.label == field.LABEL_REPEATED:
+        if field.label == field.LABEL_REPEATED:
             _replace_in_all(value, old, new)
         elif field.type == field.TYPE_MESSAGE:
             _replace(value, old, new)
+        elif field.type == field.TYPE_STRING and old in value:
+            setattr(message, field.name, value.replace(old, new))
 
 
 def _replace_in_all(values: Any, old: str, new: str) -> None:
