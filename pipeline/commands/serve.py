@@ -42,8 +42,9 @@ def run(args: argparse.Namespace) -> int:
         if not (args.model_base_path or args.model_config_file):
             scores_of = partial(find_scores, folder)
     options = options_from_arguments(args, **defaults)
-    if sys.stderr.isatty():
-        print("Loading; it takes some seconds.", file=sys.stderr)
+    # TensorFlow alone takes seconds, in which nothing else would be said.
+    what = options.model_config_file or f"{options.model_name} from {options.model_base_path}"
+    print(f"Loading {what}; it takes some seconds.", file=sys.stderr, flush=True)
     serve(options, scores_of)
     return 0
 
