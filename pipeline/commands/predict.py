@@ -41,7 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--picture", metavar="FILE", help="draw what it looked at for one answer into a PNG file"
     )
-    shown.add_argument("--nbest", action="store_true", help="show the alternatives with scores")
+    shown.add_argument(
+        "--nbest",
+        nargs="?",
+        const="",
+        metavar="N",
+        help="show the alternatives with scores (N: so many of them)",
+    )
     shown.add_argument(
         "--sample", type=int, default=0, metavar="N", help="show N answers drawn by chance"
     )
@@ -59,27 +65,45 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"Expected --sample of at least 1. Received: {args.sample}.")
     if args.seed is not None and not args.sample:
         raise UserError("Expected --seed with --sample. Received: --seed alone.")
+    count, words = alternatives(args.nbest, args.text)
     from pairloom.pipeline.commands.predict_questions import asked_rows
 
     with connect(args) as client:
-        rows = asked_rows(client, args.text, args.field)
+        rows = asked_rows(client, words, args.field)
         if args.picture:
             draw(client, list(rows), args.picture)
             return 0
         for batch in batches(rows):
-            print_in_parts(_printer(args), client, batch)
+            print_in_parts(_printer(args, count), client, batch)
             # Into a pipe Python would keep the answers back until it has some kilobytes.
             sys.stdout.flush()
     return 0
 
 
-def _printer(args: argparse.Namespace) -> Print:
+def alternatives(given: str | None, words: list[str]) -> tuple[int, list[str]]:
+    """How many alternatives are wanted, 0: all, and the words to ask about.
+
+    What stands behind --nbest is a number, or the first of the words.
+
+    Raises:
+        UserError: It is a number that cannot be.
+    """
+    if not given:
+        return 0, words
+    if not given.isdecimal():
+        return 0, [given, *words]
+    if not int(given):
+        raise UserError(f"Expected --nbest of at least 1. Received: {given}.")
+    return int(given), words
+
+
+def _printer(args: argparse.Namespace, count: int) -> Print:
     from pairloom.pipeline.commands import predict_answers as shown
 
     if args.explain:
         return shown.print_explained
-    if args.nbest:
-        return shown.print_nbest
+    if args.nbest is not None:
+        return lambda client, rows: shown.print_nbest(client, rows, count)
     if args.sample:
         return lambda client, rows: shown.print_samples(client, rows, args.sample, args.seed)
     return shown.print_answers

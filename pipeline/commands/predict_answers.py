@@ -25,9 +25,14 @@ def print_answers(client: "Client", rows: Rows) -> None:
         print(answer.text)
 
 
-def print_nbest(client: "Client", rows: Rows) -> None:
-    """Questions, each with its alternatives and their scores."""
-    _print_alternatives(client, rows, client.nbest(**rows))
+def print_nbest(client: "Client", rows: Rows, count: int = 0) -> None:
+    """Questions, each with its alternatives and their scores; `count` of them, 0: all."""
+    found = client.nbest(**rows)
+    most = max(map(len, found), default=0)
+    if count > most:
+        told = f"The model gives {most} alternatives, as `search.nbest` of its recipe says."
+        print(told, file=sys.stderr)
+    _print_alternatives(client, rows, [answers[: count or most] for answers in found])
 
 
 def print_samples(client: "Client", rows: Rows, count: int, seed: int | None) -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pairloom.pipeline.commands.predict import BATCH
+from pairloom.pipeline.commands.predict import BATCH, alternatives
 from pairloom.pipeline.commands.predict_questions import asked_rows
 from pairloom.pipeline.errors import UserError
 from pairloom.serving import client
@@ -309,3 +309,36 @@ def test_a_server_that_takes_fewer_at_once_is_asked_in_smaller_parts(pairloom, m
     code, out, _ = pairloom("predict", *texts)
     assert code == 0 and out.splitlines() == [text.upper() for text in texts]
     assert Narrow.asked == [3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "expected"),
+    [
+        (None, ["hi"], (0, ["hi"])),
+        ("", ["hi"], (0, ["hi"])),
+        ("3", ["hi"], (3, ["hi"])),
+        ("hi", ["there"], (0, ["hi", "there"])),
+        ("3 apples", [], (0, ["3 apples"])),
+        ("-", [], (0, ["-"])),
+    ],
+)
+def test_behind_nbest_stands_a_number_or_a_text(given, words, expected):
+    assert alternatives(given, words) == expected
+
+
+class Two(Echo):
+    """A client with two alternatives."""
+
+    def nbest(self, source):
+        return [[Answer("one", -0.1), Answer("two", -0.2)] for _ in source]
+
+
+def test_so_many_alternatives_are_shown_as_are_asked_for(monkeypatch, pairloom):
+    monkeypatch.setattr(client, "Client", Two)
+    assert pairloom("predict", "--nbest", "1", "hi")[1].splitlines() == ["hi", "    -0.100  one"]
+    code, out, err = pairloom("predict", "hi", "--nbest", "3")
+    assert code == 0
+    assert out.splitlines() == ["hi", "    -0.100  one", "    -0.200  two"]
+    assert "The model gives 2 alternatives" in err
+    code, _, err = pairloom("predict", "hi", "--nbest", "0")
+    assert (code, "at least 1" in err) == (1, True)
