@@ -28,11 +28,13 @@ class Answer:
         value: Of the output's kind: a text, a label, a list of numbers.
         score: Of a text its log probability, length-normalised; 0 is best. NaN: it has none.
         probabilities: Where the value is one of a few, the probability of each.
+        cut: Whether the limit of length ended it, and not the model.
     """
 
     value: Any
     score: float = np.nan
     probabilities: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
+    cut: bool = False
 
     @property
     def text(self) -> str:
@@ -78,6 +80,7 @@ class Explanation(_Fields):
         target_tokens: The answer as the model writes it.
         fields: What it looked at in each input, by name.
         probabilities: Where the value is one of a few, the probability of each.
+        cut: Whether the limit of length ended it, and not the model.
     """
 
     value: Any
@@ -85,6 +88,7 @@ class Explanation(_Fields):
     target_tokens: tuple[str, ...]
     fields: Mapping[str, Looked]
     probabilities: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    cut: bool = False
 
     @property
     def text(self) -> str:

@@ -19,7 +19,12 @@ def answers(outputs: Outputs, description: Description) -> list[Answer]:
     """An answer a row."""
     kind = field_kind(description.output)
     return [
-        Answer(kind.answer(value), _score(outputs, row), _probabilities(outputs, row))
+        Answer(
+            kind.answer(value),
+            _score(outputs, row),
+            _probabilities(outputs, row),
+            bool(outputs["cut"][row]) if "cut" in outputs else False,
+        )
         for row, value in enumerate(_values(outputs, description))
     ]
 
@@ -29,9 +34,13 @@ def alternatives(outputs: Outputs, description: Description) -> list[list[Answer
     kind = field_kind(description.output)
     values = _values(outputs, description)
     found = outputs.get("score", np.full(values.shape[:2], np.nan))
+    were_cut = outputs.get("cut", np.zeros(values.shape[:2], bool))
     return [
-        [Answer(kind.answer(value), float(score)) for value, score in zip(row, scored, strict=True)]
-        for row, scored in zip(values, found, strict=True)
+        [
+            Answer(kind.answer(value), float(score), cut=bool(cut))
+            for value, score, cut in zip(*row, strict=True)
+        ]
+        for row in zip(values, found, were_cut, strict=True)
     ]
 
 
@@ -42,7 +51,9 @@ def explanations(outputs: Outputs, description: Description) -> list[Explanation
         tokens = _target_tokens(outputs, description, row)
         fields = _fields(outputs, description, row, len(tokens))
         explained.append(
-            Explanation(answer.value, answer.score, tokens, fields, answer.probabilities)
+            Explanation(
+                answer.value, answer.score, tokens, fields, answer.probabilities, answer.cut
+            )
         )
     return explained
 

@@ -20,6 +20,7 @@ from pairloom.models.losses import (
     supervised_attention,
 )
 from pairloom.models.scheduled_sampling import scheduled_ids
+from pairloom.models.search.hypotheses import NEVER
 
 __all__ = ["Output"]
 
@@ -67,11 +68,10 @@ class Output(FieldOutput):
 
     def answer(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
         found = self._found(model, encoded, nbest=1, **how)
-        return {self.graph.field: self._text(found)[:, 0], "score": found.scores[:, 0]}
+        return {name: values[:, 0] for name, values in self._told(found).items()}
 
     def nbest(self, model: AnyModel, encoded: Encoded, **how: Any) -> Tensors:
-        found = self._found(model, encoded, nbest=self._search.answers, **how)
-        return {self.graph.field: self._text(found), "score": found.scores}
+        return self._told(self._found(model, encoded, nbest=self._search.answers, **how))
 
     def samples(self, model: AnyModel, encoded: Encoded, seed, prefix=None, **how: Any) -> Tensors:
         settings = self._search
@@ -89,7 +89,7 @@ class Output(FieldOutput):
             **settings.limits,
             **how,
         )
-        return {self.graph.field: self._text(found), "score": found.scores}
+        return self._told(found)
 
     def explain(
         self, model: AnyModel, encoded: Encoded, **how: Any
@@ -102,8 +102,7 @@ class Output(FieldOutput):
         time = tf.maximum(tf.reduce_max(tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)), 0)
         real = tf.cast(ids[:, :time] != 0, tf.float32)[..., None]
         answers = {
-            self.graph.field: self._text(found)[:, 0],
-            "score": found.scores[:, 0],
+            **{name: values[:, 0] for name, values in self._told(found).items()},
             "target_tokens": self.graph.subwords.pieces(ids[:, :time]),
         }
         return answers, tf.cast(weights[:, 0, :time], tf.float32) * real if looks else None
@@ -191,6 +190,13 @@ class Output(FieldOutput):
             coverage_penalty=settings.coverage_penalty,
             **common,
         )
+
+    def _told(self, found: Hypotheses) -> Tensors:
+        """Texts, scores, and whether the limit of length cut them, `(batch, hypotheses)`."""
+        ended = tf.reduce_any(tf.equal(found.ids, EOS), -1)
+        # A place that no hypothesis was found for has nothing that could be cut.
+        cut = tf.logical_and(tf.logical_not(ended), found.scores > NEVER)
+        return {self.graph.field: self._text(found), "score": found.scores, "cut": cut}
 
     def _text(self, found: Hypotheses):
         """The hypotheses as text, `(batch, hypotheses)`."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pairloom.serving.description import Description
 
 _BAR = 30
+# Behind an answer that is longer than its recipe allows.
+_CUT = " […]"
 
 Rows = Mapping[str, list[Any]]
 
@@ -22,7 +24,8 @@ Rows = Mapping[str, list[Any]]
 def print_answers(client: "Client", rows: Rows) -> None:
     """Answers, a line each, in full."""
     for answer in client.predict(**rows):
-        print(answer.text)
+        # What reads from a pipe gets answers and nothing else.
+        print(answer.text + (_CUT if answer.cut and sys.stdout.isatty() else ""))
 
 
 def print_nbest(client: "Client", rows: Rows, count: int = 0) -> None:
@@ -158,9 +161,9 @@ def _output_kind(client: "Client") -> "Kind":
 
 
 def _one_line(kind: "Kind", answer: "Answer | Explanation") -> str:
-    return (
-        answer.text if isinstance(answer.value, str) or not kind.name else kind.show(answer.value)
-    )
+    as_text = isinstance(answer.value, str) or not kind.name
+    shown = answer.text if as_text else kind.show(answer.value)
+    return shown + (_CUT if answer.cut else "")
 
 
 def _rows(rows: Rows) -> Iterator[dict[str, Any]]:

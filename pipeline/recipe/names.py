@@ -19,6 +19,7 @@ RESERVED = (
     "attention",
     "beginning",
     "correct",
+    "cut",
     "examples",
     "labels",
     "length_bucket",

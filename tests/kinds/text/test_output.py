@@ -108,3 +108,27 @@ def test_the_best_few_are_as_many_as_the_recipe_says(graph, model):
         several, best = output.nbest(model, encoded), output.answer(model, encoded)
         assert several["target"].shape == several["score"].shape == (3, many)
         assert several["target"][:, 0].numpy().tolist() == best["target"].numpy().tolist()
+
+
+@pytest.mark.parametrize("settings", [{"beam": 1}, {"beam": 3}, {"samples": 2}])
+@pytest.mark.parametrize(("likeliness", "cut"), [(50.0, False), (-50.0, True)])
+def test_an_answer_tells_whether_the_limit_of_length_ended_it(
+    graph, model, settings, likeliness, cut
+):
+    output, encoded = Output(graph, {"max_length": 4, **settings}), model.encode({"source": SOURCE})
+    bias = model.decoder.output_layer.bias
+    before = np.array(bias)
+    try:
+        bias.assign(before + likeliness * np.eye(len(before))[EOS])
+        if "samples" in settings:
+            seed = tf.constant([1, 2, 3], tf.int64)
+            found = output.samples(model, encoded, seed)["cut"]
+            assert found.shape == (3, 2)
+        else:
+            found = output.answer(model, encoded)["cut"]
+            assert output.nbest(model, encoded)["cut"][:, 0].numpy().tolist() == [cut] * 3
+            explained, _ = output.explain(model, encoded)
+            assert explained["cut"].numpy().tolist() == [cut] * 3
+        assert (found.numpy() == cut).all()
+    finally:
+        bias.assign(before)

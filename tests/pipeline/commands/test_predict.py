@@ -326,19 +326,29 @@ def test_behind_nbest_stands_a_number_or_a_text(given, words, expected):
     assert alternatives(given, words) == expected
 
 
-class Two(Echo):
-    """A client with two alternatives."""
+class Cut(Echo):
+    """A client whose answers are too long."""
+
+    def predict(self, source):
+        return [Answer(text.upper(), -0.5, cut=True) for text in source]
 
     def nbest(self, source):
-        return [[Answer("one", -0.1), Answer("two", -0.2)] for _ in source]
+        return [[Answer("one", -0.1), Answer("two", -0.2, cut=True)] for _ in source]
 
 
 def test_so_many_alternatives_are_shown_as_are_asked_for(monkeypatch, pairloom):
-    monkeypatch.setattr(client, "Client", Two)
+    monkeypatch.setattr(client, "Client", Cut)
     assert pairloom("predict", "--nbest", "1", "hi")[1].splitlines() == ["hi", "    -0.100  one"]
     code, out, err = pairloom("predict", "hi", "--nbest", "3")
     assert code == 0
-    assert out.splitlines() == ["hi", "    -0.100  one", "    -0.200  two"]
+    assert out.splitlines() == ["hi", "    -0.100  one", "    -0.200  two […]"]
     assert "The model gives 2 alternatives" in err
     code, _, err = pairloom("predict", "hi", "--nbest", "0")
     assert (code, "at least 1" in err) == (1, True)
+
+
+def test_an_answer_that_was_cut_is_marked_for_people_alone(monkeypatch, pairloom):
+    monkeypatch.setattr(client, "Client", Cut)
+    assert pairloom("predict", "hi")[1] == "HI\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert pairloom("predict", "hi")[1] == "HI […]\n"
