@@ -21,4 +21,4 @@ install() {
 }
 
 install .venv-airflow2 'apache-airflow[postgres]==2.10.*'
-install .venv-airflow3 'apache-airflow>=3'
+install .venv-airflow3 'apache-airflow[postgres]>=3'

@@ -65,11 +65,22 @@ class AirflowHome:
         return self._ended(str(self.bin / "python"), "-c", code, *arguments)
 
     def _ended(self, *command: str) -> str:
-        done = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=LONGEST
+        process = subprocess.Popen(
+            command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
-        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
-        return done.stdout
+        try:
+            out, err = process.communicate(timeout=LONGEST)
+        except BaseException:
+            # With the processes that it runs tasks in.
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+        assert process.returncode == 0, f"{command}: {out[-3000:]}{err[-3000:]}"
+        return out
 
     def listed(self, *arguments: str) -> list[dict]:
         """What a command lists as JSON, which log lines may stand before."""

@@ -1,4 +1,4 @@
-"""Real Airflows, 2.10 on PostgreSQL and the newest 3 on SQLite, with the DAGs of three recipes."""
+"""Real Airflows, 2.10 and the newest 3, each on a PostgreSQL, with the DAGs of three recipes."""
 
 import subprocess
 import sys
@@ -20,21 +20,21 @@ def airflow(request, tmp_path_factory):
     """An Airflow; its `folder` holds recipes, DAGs and runs.
 
     `make test-airflow` installs them; where one is missing its tests are skipped. Airflow 2 runs
-    tasks side by side on PostgreSQL alone, and there the metadata of the pipelines lie as well.
+    no tasks side by side on SQLite, and 3 finds it locked on a busy machine. The metadata of the
+    pipelines lie in PostgreSQL with Airflow 2, in SQLite with 3.
     """
     environment = ROOT / f".venv-{request.param}"
     if not (environment / "bin" / "airflow").exists():
         pytest.skip(f"{environment.name} is not there: make test-airflow")
     folder = tmp_path_factory.mktemp(request.param)
-    variables, server = {}, None
+    if postgres_server.find_program("initdb") is None:
+        pytest.skip("there is no PostgreSQL here: Debian's package is postgresql")
+    base = postgres_server.open_folder(tmp_path_factory)
+    server = postgres_server.PostgresServer(base / f"pg-{request.param}")
+    server.start()
+    variables = {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": server.url_of("postgres")}
     if request.param == "airflow2":
-        if postgres_server.find_program("initdb") is None:
-            pytest.skip("there is no PostgreSQL here: Debian's package is postgresql")
-        base = postgres_server.open_folder(tmp_path_factory)
-        server = postgres_server.PostgresServer(base / "pg")
-        server.start()
         variables["PAIRLOOM_METADATA"] = server.url
-        variables["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = server.url_of("postgres")
     try:
         pairs.compile_dags(folder, variables)
         made = AirflowHome(environment, folder / "home", folder / "dags", variables)
@@ -45,8 +45,7 @@ def airflow(request, tmp_path_factory):
         made.run("dags", "reserialize")
         yield made
     finally:
-        if server:
-            server.stop()
+        server.stop()
 
 
 @pytest.fixture(scope="session")
