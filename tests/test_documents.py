@@ -1,3 +1,4 @@
+import argparse
 import json
 import os
 import re
@@ -31,7 +32,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 def shell_commands(path: Path) -> list[str]:
     """The commands of the shell blocks, a line each, without comments."""
-    lines = "".join(blocks(path, "sh")).splitlines()
+    lines = "".join(blocks(path, "sh")).replace("\\\n", "").splitlines()
     return [command for line in lines if (command := line.partition("  #")[0].strip())]
 
 
@@ -209,7 +210,9 @@ def test_a_model_that_is_not_blessed_is_not_pushed(trained):
 
 @pytest.mark.slow
 def test_the_commands_of_scheduling_run(tmp_path):
-    commands = shell_commands(ROOT / "docs" / "scheduling.md")
+    told = shell_commands(ROOT / "docs" / "scheduling.md")
+    # What needs a cluster is run by tests/kubernetes.
+    commands = [c for c in told if c.startswith("pairloom ") and c.split()[1] != "submit"]
     assert [command.split()[1] for command in commands] == ["compile", "node", "compile", "compile"]
     for command in commands:
         # The command beside this Python, and a slice of the words.
@@ -221,3 +224,19 @@ def test_the_commands_of_scheduling_run(tmp_path):
             assert json.loads(ended.stdout.splitlines()[-1])["state"] == "done"
     assert (tmp_path / "dags" / "cmudict.py").exists()
     assert (tmp_path / "cmudict.kubeflow.yaml").exists()
+
+
+def test_the_commands_of_scheduling_that_need_a_cluster_name_what_is_there():
+    told = shell_commands(ROOT / "docs" / "scheduling.md")
+    files = [word for command in told for word in command.split() if word.startswith("deploy/")]
+    assert len(files) >= 5 and all((ROOT / file).is_file() for file in files), files
+    submits = [command.split()[1:] for command in told if command.startswith("pairloom submit")]
+    assert submits and all(_parser().parse_args(words) for words in submits)
+
+
+def _parser():
+    from pairloom.pipeline.commands import submit
+
+    parser = argparse.ArgumentParser()
+    submit.add_arguments(parser.add_subparsers().add_parser("submit"))
+    return parser
