@@ -150,7 +150,7 @@ def test_a_node_whose_database_goes_in_mid_work_waits_for_it(server, pipeline_of
     finally:
         server.start()
     assert run.result(120) == ["done", "done"]
-    assert len(list(folder.pipeline_root.glob("Second/doubled/*"))) == 1
+    assert len(list(Path(folder.pipeline_root).glob("Second/doubled/*"))) == 1
 
 
 def test_a_node_whose_database_goes_for_good_in_mid_work_is_done_by_its_retry(
@@ -169,7 +169,7 @@ def test_a_node_whose_database_goes_for_good_in_mid_work_is_done_by_its_retry(
     assert failed.value.node == "Second"
     assert failed.value.expected and "same command again" in failed.value.reason
     assert states(compiled.for_run("a-run")) == ["done", "done"]
-    assert len(list(folder.pipeline_root.glob("Second/doubled/*"))) == 1
+    assert len(list(Path(folder.pipeline_root).glob("Second/doubled/*"))) == 1
     with records.open_store(folder) as store:
         live = [a for a in store.get_artifacts() if a.uri.startswith(str(folder.pipeline_root))]
     assert len(live) == 2, "nothing is there twice"

@@ -117,10 +117,10 @@ def test_a_disk_that_is_full_in_mid_artifact_is_told_and_half_of_it_is_not_kept(
         run(compiled, "nightly", "Second")
     assert failed.value.expected
     assert "Received: no space left on device. Make room" in failed.value.reason
-    assert not list(folder.pipeline_root.glob("Second/doubled/*"))
+    assert not list(Path(folder.pipeline_root).glob("Second/doubled/*"))
     assert [r.failed_node for r in records.list_runs(folder)] == ["Second"]
     assert run(compiled, "nightly", "Second") == ["done"]
-    [made] = folder.pipeline_root.glob("Second/doubled/*")
+    [made] = Path(folder.pipeline_root).glob("Second/doubled/*")
     assert sorted(file.name for file in made.iterdir()) == ["half", "number"]
 
 
@@ -158,7 +158,9 @@ def test_a_local_run_on_a_full_disk_ends_with_one_message_and_goes_on(
     assert "Make room" in told and "unexpected" not in told and "Traceback" not in told, told
     assert len(told.splitlines()) <= 2, "the message, and where the log is"
     assert cli.guarded(local) == 0
-    assert [path.name for path in folder.pipeline_root.glob("Second/doubled/*/n*")] == ["number"]
+    assert [path.name for path in Path(folder.pipeline_root).glob("Second/doubled/*/n*")] == [
+        "number"
+    ]
 
 
 def test_a_root_that_is_read_only_is_told(disk, pipeline_in, recipe, tmp_path):
@@ -181,7 +183,7 @@ def test_runs_keep_their_order_though_the_clock_jumped_back(pipeline_in, tmp_pat
     folder, compiled = pipeline_in(tmp_path / "runs")
     first, second = "20261118-030000-000000", "20261117-030000-000000"
     run(compiled, first)
-    made = [path.name for path in folder.pipeline_root.glob("Second/doubled/*")]
+    made = [path.name for path in Path(folder.pipeline_root).glob("Second/doubled/*")]
     (folder.path / "large").touch()
     ir = compiled.for_run(second)
     for one in ir.nodes:

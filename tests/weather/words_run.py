@@ -105,9 +105,9 @@ class WordsRun:
 
     def at_work(self, node: str) -> bool:
         """Whether a node that has never ended is in its midst."""
-        tfx = self.folder.pipeline_root
+        tfx = Path(self.folder.pipeline_root)
         if node == "Trainer":
-            return any(self.folder.checkpoints.glob("*/last/checkpoint"))
+            return any(Path(self.folder.checkpoints).glob("*/last/checkpoint"))
         if node == "Pusher":
             return any(self.served.glob(".half-*/*"))
         if node == "LastBlessedModel":
@@ -150,9 +150,9 @@ class WordsRun:
     def leftovers(self) -> list[str]:
         """Files in the run's folder that belong to nothing."""
         kept = [str(place) for places in self.live().values() for place in places]
-        kept += [str(self.folder.pipeline_root / ".locks"), str(self.folder.checkpoints)]
+        kept += [f"{self.folder.pipeline_root}/.locks", self.folder.checkpoints]
         kept += [str(self.served / str(version)) for version in self.versions()]
-        kept += [str(self.folder.logs), str(self.folder.report), str(self.folder.path / ".lock")]
+        kept += [str(self.folder.logs), self.folder.report, str(self.folder.path / ".lock")]
         kept += [str(self.folder.path / "metadata.sqlite")]
         return [
             str(file.relative_to(self.folder.path))
