@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pairloom.pipeline.commands.arguments import add_override_argument, add_runs_dir_argument
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
-from pairloom.pipeline.settings_text import plain
+from pairloom.pipeline.settings_text import told_recipe
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -89,7 +89,7 @@ def run_missing(wanted: Mapping[Key, Wanted], runs_dir: str) -> dict[Key, dict[s
 
 def same_settings(runs: Sequence[Mapping[str, Any]], recipe: Recipe) -> dict[str, Any] | None:
     """The newest run of exactly this recipe that is done, of those that `pairloom runs` lists."""
-    told = {key: value for key, value in plain(recipe).items() if key not in ("file", "notes")}
+    told = told_recipe(recipe)
     same = [run for run in runs if run["state"] == "done" and run["settings"] == told]
     return dict(same[-1]) if same else None
 

@@ -31,7 +31,7 @@ from pairloom.pipeline.baseline import LatestOtherBlessedModel
 from pairloom.pipeline.places import Places
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe
 from pairloom.pipeline.recipe.alignment_rules import alignments
-from pairloom.pipeline.settings_text import plain, section
+from pairloom.pipeline.settings_text import plain, section, told_recipe
 
 RUN_FN = "pairloom.components.trainer.run.run_fn"
 
@@ -177,17 +177,6 @@ def trainer_config(recipe: Recipe, places: Places) -> dict[str, Any]:
         # So that a changed file is another training.
         "files": {path: fingerprint(path) for path in _field_files(recipe)},
         "checkpoints": places.checkpoints,
-    }
-
-
-def told_recipe(recipe: Recipe) -> dict[str, Any]:
-    """The whole recipe as plain values, without its file's name, places and schedule."""
-    told: dict[str, Any] = plain(recipe)
-    # Equal settings give equal text, which TFX's cache compares; only the fields' order matters.
-    return {
-        name: value if name == "fields" else json.loads(section(value))
-        for name, value in told.items()
-        if name not in ("file", "notes", "places", "schedule")
     }
 
 

@@ -25,3 +25,17 @@ def section(settings: Any, ordered: bool = False) -> str:
             is: columns without names belong to them in turn.
     """
     return json.dumps(plain(settings), ensure_ascii=False, sort_keys=not ordered)
+
+
+def told_recipe(recipe: Any) -> dict[str, Any]:
+    """A whole recipe as plain values, without its file's name, places and schedule.
+
+    It is what a run's report, and `pairloom runs --json`, know of it.
+    """
+    told: dict[str, Any] = plain(recipe)
+    # Equal settings give equal text, which TFX's cache compares; only the fields' order matters.
+    return {
+        name: value if name == "fields" else json.loads(section(value))
+        for name, value in told.items()
+        if name not in ("file", "notes", "places", "schedule")
+    }

@@ -9,7 +9,7 @@ import recipe_runs
 from recipe_runs import Wanted, figure, markdown, run_missing, same_settings
 
 from pairloom.pipeline.recipe import load_recipe
-from pairloom.pipeline.settings_text import plain
+from pairloom.pipeline.settings_text import told_recipe
 
 DIGITS = Wanted("digits", "reconstruct", ("training.epochs=3",))
 
@@ -32,8 +32,7 @@ else:
 
 def told(wanted, state="done", **scores):
     """A run as `pairloom runs --json` tells it."""
-    settings = json.loads(json.dumps(plain(load_recipe(wanted.recipe, wanted.settings))))
-    del settings["file"], settings["notes"]
+    settings = json.loads(json.dumps(told_recipe(load_recipe(wanted.recipe, wanted.settings))))
     return {"state": state, "settings": settings, "scores": scores}
 
 
