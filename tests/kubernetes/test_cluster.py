@@ -6,6 +6,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,7 @@ vocabularies: {source: {method: characters, size: 300}, target: {method: charact
 model:
   encoder: {type: tokens, units: 32, embedding_units: 16}
   decoder: {type: recurrent, units: 32, embedding_units: 16}
-training: {epochs: 2, batch_tokens: 256, checkpoint_every: 10}
+training: {epochs: 2, batch_tokens: 256, checkpoint_every: CHECKPOINT_EVERY}
 evaluation: {metrics: [perplexity, token_error_rate]}
 schedule:
   image: localhost/work:local
@@ -35,6 +36,7 @@ schedule:
   volumes: {pairs: VOLUME}
   secrets: {PAIRLOOM_METADATA: pairloom/metadata}
 """
+CHECKPOINT_EVERY = 10
 IN_PODS = ("--pairloom", str(PAIRLOOM), "--service-account", "pairloom")
 
 
@@ -64,6 +66,7 @@ def cluster(tmp_path_factory):
         rows = "".join(f"{word}\t{word[::-1]}\n" for word in sorted(words))
         (cluster.volume / "pairs.tsv").write_text(rows)
         recipe = RECIPE.replace("VOLUME", str(cluster.volume))
+        recipe = recipe.replace("CHECKPOINT_EVERY", str(CHECKPOINT_EVERY))
         (cluster.volume / "words.yaml").write_text(recipe)
         yield cluster
     finally:
@@ -147,13 +150,18 @@ def test_a_pod_killed_in_training_is_started_again_and_goes_on(cluster):
     assert code == 0, told
     [run] = [word for word in told.split() if word.count("-") == 4][-1:]
 
+    before = set(cluster.volume.glob("runs/words/checkpoints/*"))
+
+    def trainers():
+        """Names and logs of the pods that are, or were, this run's Trainer."""
+        names = [p["metadata"]["name"] for p in cluster.pods("-l", f"pipeline/runid={run}")]
+        logs = {name: cluster.log_of(name) for name in names}
+        return {name: log for name, log in logs.items() if "words: Trainer" in log}
+
     def training():
-        for pod in cluster.pods("-l", f"pipeline/runid={run}"):
-            log = cluster.log_of(pod["metadata"]["name"])
-            if "words: Trainer" in log and pod["status"]["phase"] == "Running":
-                kept = list(cluster.volume.glob("runs/words/checkpoints/**/*.index"))
-                return kept and pod["metadata"]["name"]
-        return None
+        kept = cluster.volume.glob("runs/words/checkpoints/*/last/*.index")
+        own = [file for file in kept if file.parents[1] not in before]
+        return own and next(iter(trainers()), None)
 
     killed = wait_until(training, "checkpoint")
     cluster.kubectl("delete", "pod", killed, "--grace-period=0", "--force")
@@ -163,9 +171,9 @@ def test_a_pod_killed_in_training_is_started_again_and_goes_on(cluster):
         1200,
     )
     assert ended == "SUCCEEDED"
-    logs = [cluster.log_of(pod["metadata"]["name"]) for pod in cluster.pods()]
-    assert sum("words: Trainer" in log and run in log for log in logs) >= 1
-    assert any("resum" in log.lower() or "goes on" in log.lower() for log in logs if run in log)
+    [log] = [log for name, log in trainers().items() if name != killed]
+    first = re.search(r"step ([\d,]+) of", log)
+    assert first and int(first[1].replace(",", "")) > CHECKPOINT_EVERY, "it began anew"
     found = [each for each in in_the_database(cluster) if each["run"] == run]
     assert [each["state"] for each in found] == ["done"]
 
