@@ -133,8 +133,10 @@ def test_nodes_in_pods_come_to_the_scores_of_a_local_run(cluster, tmp_path):
 
 def test_the_report_and_the_scores_stand_on_kubeflows_page(cluster):
     [run] = cluster.ask("runs")["runs"]
-    [page] = cluster.folder.glob(f"s3/mlpipeline/root/cmudict/{run['run_id']}/Report/page/*/part.1")
-    assert b"<!doctype html>" in page.read_bytes().lower()
+    place = cluster.folder / "s3/mlpipeline/root/cmudict" / run["run_id"] / "Report" / "page"
+    # A store's files: a small page lies in what tells of it.
+    written = [file.read_bytes().lower() for file in place.rglob("*") if file.is_file()]
+    assert any(b"<!doctype html>" in page for page in written)
     [there] = in_the_database(cluster)
     [shown] = cluster.metrics()
     assert shown == pytest.approx(there["scores"])
