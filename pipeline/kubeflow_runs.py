@@ -38,7 +38,7 @@ class Kubeflow:
         self, host: str, namespace: str, experiment: str, service_account: str = ""
     ) -> None:
         # What cannot be reached is told once, not at each of its attempts.
-        logging.getLogger("urllib3").setLevel(logging.ERROR)
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
         self._service_account = service_account or None
         self._address = host or "where Kubeflow's client looks for it"
         self._client = self._ask(lambda: kfp.Client(host=host or None, namespace=namespace))

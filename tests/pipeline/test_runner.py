@@ -93,7 +93,8 @@ def test_ctrl_c_and_kill_leave_nothing_in_the_way_of_the_next_run(tiny, tmp_path
 
     stopped = tiny("--wait")
     wait_for(folder.path / "waiting")
-    code, _, err = ended(tiny())
+    # Without the flag it would tell the one at work to go on.
+    code, _, err = ended(tiny("--wait"))
     assert code == 1
     assert f"Another run is at work in runs/tiny (process {stopped.pid})" in err
     assert list_runs(folder)[0].state == "running"

@@ -25,9 +25,10 @@ def main() -> int:
     folder = Path(runs_dir) / recipe.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("fail", "wait"):
-        (folder / name).unlink(missing_ok=True)
         if f"--{name}" in flags:
             (folder / name).touch()
+        else:
+            (folder / name).unlink(missing_ok=True)
     finished = execute(recipe, runs_dir, "--verbose" in flags, build)
     with records.open_store(finished.folder) as store:
         made = records.outputs_of_run(store, finished.folder.name, finished.run_id, "Second")
