@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from pairloom.models.cells.loop_cell import LoopCell
+from pairloom.models.written_gradient import written_gradient
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -48,7 +49,7 @@ class GRUCell(LoopCell, keras.layers.GRUCell):
         return step
 
 
-@ops.custom_gradient
+@written_gradient
 def _next_state(projected, recurrent, bias, h):
     """`h'` from `W x (batch, 3 units)`, `U h (batch, 3 units)`, its bias and `h (batch, units)`.
 
@@ -64,9 +65,7 @@ def _next_state(projected, recurrent, bias, h):
     candidate = ops.tanh(x + r * u)
     kept = h - candidate
 
-    def gradient(*args, upstream=None):
-        if upstream is None:
-            (upstream,) = args
+    def gradient(upstream):
         by_x = (upstream - upstream * z) * (1.0 - candidate * candidate)
         by_gates = ops.concatenate([upstream * kept, by_x * u], -1) * gates * (1.0 - gates)
         by_recurrent = ops.concatenate([by_gates, by_x * r], -1)

@@ -12,6 +12,8 @@ from typing import Any
 import tensorflow as tf
 from keras import tree
 
+_TWICE_AT_MOST = "pairloom's loops over time can be differentiated twice, not three times."
+
 
 def tensorflow_scan(
     step: Callable, state: Any, inputs: Any, dtypes: tuple[str, ...], kernels: Mapping[str, Any]
@@ -62,22 +64,34 @@ class _LoopProduct:
     With every product the loop reads an element of a list that is never filled: all it is for is
     its gradient. The loop's own gradient fills that with what came back to each product, and the
     list's gradient, made here by hand, hands it on to the kernel as one product with all factors.
+
+    For the gradient of a gradient the same way is gone once more. What comes back to the kernel's
+    gradient depends on the factors, and these were kept without theirs: so each product's own
+    gradient hands that part on to its factor.
     """
 
     def __init__(self, kernel: tf.Tensor, time: tf.Tensor, rows: tf.Tensor):
         self.dtype = kernel.dtype
         self._units = kernel.shape[-1]
-        self._kernel = tf.stop_gradient(kernel)
+        self._kernel = kernel
         # Transposed once: inside the loop each step would do it anew.
-        self._transposed = tf.linalg.matrix_transpose(self._kernel)
+        self._transposed = tf.linalg.matrix_transpose(kernel)
         self._shape = tf.stack([rows, self._units])
-        self._list = self._make_list(kernel, time)
         self.factors: tf.Tensor | None = None
+        # Transposed, what came back to the kernel's gradient; None where nothing did.
+        self._returned_twice: tf.Tensor | None = None
+        self._list = self._make_list(kernel, time)
 
     def _make_list(self, kernel: tf.Tensor, time: tf.Tensor) -> tf.Tensor:
         @tf.custom_gradient
         def make(kernel):
             def gradient(upstream):
+                if self.factors is None:
+                    raise NotImplementedError(
+                        "`tf.autodiff.ForwardAccumulator` cannot follow the kernels of "
+                        "pairloom's loops over time. Differentiate by `tf.GradientTape`, or run "
+                        "the cell in `keras.layers.RNN`."
+                    )
                 returned = tf.raw_ops.TensorListStack(
                     input_handle=upstream, element_shape=self._shape, element_dtype=self.dtype
                 )
@@ -92,11 +106,23 @@ class _LoopProduct:
 
     def _gradient(self, factors, returned):
         """From `(time, rows, width)` and `(time, rows, units)` to the kernel's gradient."""
-        if self._kernel.shape.rank == 3:
-            factors, returned = (tf.transpose(x, [1, 0, 2]) for x in (factors, returned))
-            return tf.matmul(factors, returned, transpose_a=True)
-        factors = tf.reshape(factors, [-1, factors.shape[-1]])
-        return tf.matmul(factors, tf.reshape(returned, [-1, self._units]), transpose_a=True)
+
+        @tf.custom_gradient
+        def weigh(returned):
+            def gradient(upstream):
+                self._returned_twice = tf.linalg.matrix_transpose(upstream)
+                own = "rwu" if upstream.shape.rank == 3 else "wu"
+                by_returned = tf.einsum(f"trw,{own}->tru", factors, upstream)
+                return tf.raw_ops.PreventGradient(input=by_returned, message=_TWICE_AT_MOST)
+
+            if self._kernel.shape.rank == 3:
+                rows = (tf.transpose(x, [1, 0, 2]) for x in (factors, returned))
+                return tf.matmul(*rows, transpose_a=True), gradient
+            rows = tf.reshape(factors, [-1, factors.shape[-1]])
+            columns = tf.reshape(returned, [-1, self._units])
+            return tf.matmul(rows, columns, transpose_a=True), gradient
+
+        return weigh(returned)
 
     def __call__(self, x: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
         """`x (rows, width)`, or with ones between, `(rows, 1, width)`, times the kernel."""
@@ -108,11 +134,29 @@ class _LoopProduct:
         def multiply(x, unread):
             def gradient(upstream):
                 by_x = tf.reshape(_times(upstream, self._transposed), tf.shape(x))
-                return by_x, tf.reshape(upstream, self._shape)
+                return by_x, tf.reshape(self._noted(x, upstream), self._shape)
 
             return _times(x, self._kernel), gradient
 
         return multiply(x, unread)
+
+    def _noted(self, x: tf.Tensor, upstream: tf.Tensor) -> tf.Tensor:
+        """`upstream`, on its way to the kernel's gradient together with the factor `x`."""
+
+        @tf.custom_gradient
+        def note(x, upstream):
+            def gradient(upstream_twice):
+                if self._returned_twice is None:
+                    return tf.zeros_like(x), upstream_twice
+                by_x = _times(upstream, self._returned_twice)
+                if not tf.executing_eagerly():
+                    # A graph has this once for all steps, and asks even where nothing comes back.
+                    self._returned_twice = None
+                return tf.reshape(by_x, tf.shape(x)), upstream_twice
+
+            return upstream, gradient
+
+        return note(x, upstream)
 
 
 def _times(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:

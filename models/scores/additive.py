@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from pairloom.models.product import plain_products, product
+from pairloom.models.written_gradient import written_gradient
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -67,7 +68,7 @@ def _vector_like_glorot(shape, dtype=None):
     )
 
 
-@ops.custom_gradient
+@written_gradient
 def _every_pair(query, keys):
     """`query + keys` of `(batch, queries, units)` and `(batch, time, units)`, each with each.
 
@@ -75,9 +76,7 @@ def _every_pair(query, keys):
     which of the unknown shapes were broadcast.
     """
 
-    def gradient(*args, upstream=None):
-        if upstream is None:
-            (upstream,) = args
+    def gradient(upstream):
         one_query = query.shape[1] == 1
         by_keys = ops.squeeze(upstream, 1) if one_query else ops.sum(upstream, 1)
         return ops.sum(upstream, 2), by_keys

@@ -51,6 +51,12 @@ def gradients():
 
 
 @pytest.fixture(scope="session")
+def penalties():
+    """`penalties(function, arrays, layer=None, compiled=False)`: see `_penalties`."""
+    return _penalties
+
+
+@pytest.fixture(scope="session")
 def slopes():
     """`slopes(function, arrays, delta=1e-2)`: see `_slopes`."""
     return _slopes
@@ -71,6 +77,56 @@ def _gradients(
     variables = [] if layer is None else layer.trainable_variables
     found = globals()[f"_{BACKEND}_gradients"](function, tensors, variables, compiled)
     return [np.array(keras.ops.convert_to_numpy(gradient)) for gradient in found]
+
+
+def _penalties(
+    function: Callable,
+    arrays: Sequence[Any] = (),
+    layer: keras.layers.Layer | None = None,
+    compiled: bool = False,
+) -> list[np.ndarray]:
+    """The gradients of a gradient penalty: the sum of squares of all that `_gradients` gives."""
+    tensors = [keras.ops.convert_to_tensor(array) for array in arrays]
+    variables = [] if layer is None else layer.trainable_variables
+    found = globals()[f"_{BACKEND}_penalties"](function, tensors, variables, compiled)
+    return [np.array(keras.ops.convert_to_numpy(gradient)) for gradient in found]
+
+
+def _squares(gradients):
+    return sum(keras.ops.sum(keras.ops.square(gradient)) for gradient in gradients)
+
+
+def _tensorflow_penalties(function, tensors, variables, compiled):
+    def penalty(*tensors):
+        return _squares(_tensorflow_gradients(function, tensors, variables, compiled=False))
+
+    return _tensorflow_gradients(penalty, tensors, variables, compiled)
+
+
+def _jax_penalties(function, tensors, variables, compiled):
+    import jax
+
+    def value(tensors, values):
+        with keras.StatelessScope(state_mapping=zip(variables, values)):
+            return function(*tensors)
+
+    first = jax.grad(value, argnums=(0, 1))
+    compute = jax.grad(lambda *at: _squares(jax.tree.leaves(first(*at))), argnums=(0, 1))
+    values = [variable.value for variable in variables]
+    by_tensor, by_variable = (jax.jit(compute) if compiled else compute)(tensors, values)
+    return [*by_tensor, *by_variable]
+
+
+def _torch_penalties(function, tensors, variables, compiled):
+    import torch
+
+    with torch.enable_grad():
+        tensors = [tensor.clone().requires_grad_() for tensor in tensors]
+        watched = [*tensors, *(variable.value for variable in variables)]
+        value = function(*tensors) + sum(0.0 * tensor.sum() for tensor in watched)
+        first = torch.autograd.grad(value, watched, create_graph=True)
+        penalty = _squares(first) + sum(0.0 * tensor.sum() for tensor in watched)
+        return torch.autograd.grad(penalty, watched)
 
 
 def _tensorflow_gradients(function, tensors, variables, compiled):
