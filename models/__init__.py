@@ -1,11 +1,7 @@
 """Attention encoder-decoders as Keras layers that anyone can reuse.
 
-The layers run on every backend of Keras. The search is TensorFlow's, which is not imported before
-a name of it is used.
+The layers and the searches run on every backend of Keras, and import no other.
 """
-
-import importlib as _importlib
-import typing as _typing
 
 from pairloom.models.attention import (
     AttentionPooling,
@@ -36,9 +32,7 @@ from pairloom.models.scores import (
     LocationScore,
     ScaledDotScore,
 )
-
-if _typing.TYPE_CHECKING:
-    from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
+from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 __all__ = [
     "AdditiveScore",
@@ -78,9 +72,3 @@ __all__ = [
     "greedy_search",
     "sample",
 ]
-
-
-def __getattr__(name: str) -> _typing.Any:
-    if name not in ("Hypotheses", "beam_search", "greedy_search", "sample"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_importlib.import_module("pairloom.models.search"), name)

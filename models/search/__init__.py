@@ -1,4 +1,4 @@
-"""Searches: from a decoder's steps to whole outputs, inside the graph."""
+"""Searches: from a decoder's steps to whole outputs."""
 
 from pairloom.models.search.beam import beam_search
 from pairloom.models.search.greedy import greedy_search

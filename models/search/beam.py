@@ -1,27 +1,28 @@
-"""Beam search in the graph, for any decoder that has `step`."""
+"""Beam search, for any decoder that has `step`."""
 
 from typing import Any, NamedTuple
 
-import tensorflow as tf
+from keras import ops, tree
 
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
 from pairloom.models.search.finished import Finished, add_cut_off, add_finished, none_finished
-from pairloom.models.search.group import given_weights, keep_active, prepared, shape_invariants
+from pairloom.models.search.group import given_weights, prepared
 from pairloom.models.search.hypotheses import NEVER, Hypotheses, length_factor
 from pairloom.models.search.log_sum import log_sum
+from pairloom.models.search.tensors import keep_rows, loop, take_beams, top_k
 from pairloom.models.search.top_ids import top_ids
 from pairloom.models.search.trail import Trail, empty_trail, trace_back, write_step
 
 
-class _Loop(NamedTuple):
+class _Search(NamedTuple):
     """The search between two steps. A sentence leaves the first group once it is done."""
 
-    active: tf.Tensor  # (active,) index into the batch
-    ids: tf.Tensor  # (active, beams)
-    log_probability: tf.Tensor  # (active, beams); `NEVER` in a beam that holds no hypothesis
+    active: Any  # (active,) index into the batch
+    ids: Any  # (active, beams)
+    log_probability: Any  # (active, beams); `NEVER` in a beam that holds no hypothesis
     seen: Any  # what the constraints keep, (active, beams, ...)
-    coverage: tf.Tensor  # (active, beams, memory_time)
+    coverage: Any  # (active, beams, memory_time)
     state: Any  # (active, beams, ...)
     memory: Any  # (active, ...)
 
@@ -35,7 +36,7 @@ def beam_search(
     *,
     beams: int = 5,
     nbest: int = 1,
-    max_length: int | tf.Tensor = 100,
+    max_length: Any = 100,
     min_length: int = 0,
     no_repeat_ngrams: int = 0,
     prefix: Any = None,
@@ -107,110 +108,101 @@ def beam_search(
         max_length=max_length,
     )
     memory = prepared(decoder, memory)
-    batch, memory_time = tf.unstack(tf.shape(memory.mask))
-    max_length = tf.convert_to_tensor(max_length, tf.int32)
+    batch, memory_time = ops.shape(memory.mask)
 
-    def advance(t: tf.Tensor, loop: _Loop) -> _Loop:
-        logits, state, weights = decoder.step(loop.ids, loop.state, loop.memory)
-        values, ids, parents = extensions(t, loop, tf.cast(logits, tf.float32))
-        ends = tf.equal(ids, end_id)
-        coverage = loop.coverage
+    def advance(t: Any, search: _Search) -> tuple[Any, _Search]:
+        logits, state, weights = decoder.step(search.ids, search.state, search.memory)
+        values, ids, parents = extensions(t, search, ops.cast(logits, "float32"))
+        ends = ops.equal(ids, end_id)
+        coverage = search.coverage
         if coverage_penalty:
-            coverage += tf.cast(given_weights(weights), tf.float32)
-        scores = score_ends(t, loop, values[:, :beams], parents[:, :beams], coverage)
-        scores = tf.where(ends[:, :beams], scores, NEVER)
-        finished = add_finished(loop.finished, t, loop.active, scores, parents[:, :beams])
+            coverage = coverage + ops.cast(given_weights(weights), "float32")
+        scores = score_ends(t, search, values[:, :beams], parents[:, :beams], coverage)
+        scores = ops.where(ends[:, :beams], scores, NEVER)
+        finished = add_finished(search.finished, t, search.active, scores, parents[:, :beams])
 
-        going_on = tf.where(ends, NEVER, values)
-        log_probability, chosen = tf.math.top_k(going_on, beams)
-        ids = tf.gather(ids, chosen, batch_dims=1)
-        parents = tf.gather(parents, chosen, batch_dims=1)
+        log_probability, chosen = top_k(ops.where(ends, NEVER, values), beams)
+        ids = take_beams(ids, chosen)
+        parents = take_beams(parents, chosen)
 
-        def reorder(x):
-            return tf.gather(x, parents, batch_dims=1)
+        def reordered(structure):
+            return tree.map_structure(lambda x: take_beams(x, parents), structure)
 
-        loop = loop._replace(
+        kept = given_weights(weights) if with_weights else None
+        search = search._replace(
             ids=ids,
             log_probability=log_probability,
-            seen=constraints.extend(tf.nest.map_structure(reorder, loop.seen), ids),
-            coverage=reorder(coverage) if coverage_penalty else coverage,
-            state=tf.nest.map_structure(reorder, state),
+            seen=constraints.extend(reordered(search.seen), ids),
+            coverage=reordered(coverage) if coverage_penalty else coverage,
+            state=reordered(state),
             finished=finished,
-            trail=write_step(
-                loop.trail,
-                t,
-                loop.active,
-                ids,
-                parents,
-                given_weights(weights) if with_weights else None,
-            ),
+            trail=write_step(search.trail, t, search.active, ids, parents, kept),
         )
         # A hypothesis has `t + 1` ids, and the end is one more.
-        reach = growth * tf.cast(t + 1, tf.float32) + 1.0
-        longest = tf.minimum(reach, tf.cast(max_length, tf.float32))
-        return _drop_done(loop, beams, nbest, length_factor(longest, length_penalty))
+        reach = growth * ops.cast(t + 1, "float32") + 1.0
+        longest = ops.minimum(reach, ops.cast(max_length, "float32"))
+        return t + 1, _drop_done(search, beams, nbest, length_factor(longest, length_penalty))
 
-    def extensions(t, loop, logits) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    def extensions(t: Any, search: _Search, logits: Any) -> tuple[Any, Any, Any]:
         """The best by one id: log probabilities, ids and parents, `(active, 2 * beams)`."""
-        allowed = constraints.bar(logits, t, loop.active, loop.seen)
+        allowed = constraints.bar(logits, t, search.active, search.seen)
         # Each beam ends in one way only, so among twice the beams enough go on.
         width = min(2 * beams, logits.shape[-1])
         best, best_ids = top_ids(allowed, width)
         likely = constraints.likeliest(logits, best_ids[..., 0])
-        totals = loop.log_probability - log_sum(logits, likely)
-        candidates = tf.reshape(best + totals[..., None], [-1, beams * width])
-        values, indices = tf.math.top_k(candidates, min(2, width) * beams)
-        ids = tf.gather(tf.reshape(best_ids, tf.shape(candidates)), indices, batch_dims=1)
+        totals = search.log_probability - log_sum(logits, likely)
+        candidates = ops.reshape(best + totals[..., None], (-1, beams * width))
+        values, indices = top_k(candidates, min(2, width) * beams)
+        ids = take_beams(ops.reshape(best_ids, (-1, beams * width)), indices)
         return values, ids, indices // width
 
-    def score_ends(t, loop, values, parents, coverage) -> tf.Tensor:
+    def score_ends(t: Any, search: _Search, values: Any, parents: Any, coverage: Any) -> Any:
         scores = values / length_factor(t + 1, length_penalty)
         if coverage_penalty:
-            covered = tf.gather(coverage, parents, batch_dims=1)
-            real = tf.cast(loop.memory.mask, tf.float32)[:, None]
-            logs = tf.math.log(tf.clip_by_value(covered, 1e-9, 1.0)) * real
-            scores += coverage_penalty * tf.reduce_sum(logs, -1)
+            real = ops.cast(search.memory.mask, "float32")[:, None]
+            logs = ops.log(ops.clip(take_beams(coverage, parents), 1e-9, 1.0)) * real
+            scores = scores + coverage_penalty * ops.sum(logs, axis=-1)
         return scores
 
-    shape = [batch, beams]
-    loop = _Loop(
-        active=tf.range(batch),
-        ids=tf.fill(shape, begin_id),
-        # All beams start alike, so all but one are barred from the first step.
-        log_probability=tf.tile(tf.constant([[0.0] + [NEVER] * (beams - 1)]), [batch, 1]),
+    shape = (batch, beams)
+    # All beams start alike, so all but one are barred from the first step.
+    first = ops.convert_to_tensor([[0.0] + [NEVER] * (beams - 1)], dtype="float32")
+    search = _Search(
+        active=ops.arange(batch, dtype="int32"),
+        ids=ops.full(shape, begin_id, dtype="int32"),
+        log_probability=ops.broadcast_to(first, shape),
         seen=constraints.begin(batch, beams),
-        coverage=tf.zeros([batch, beams, memory_time] if coverage_penalty else [batch, beams, 0]),
+        coverage=ops.zeros((*shape, memory_time if coverage_penalty else 0)),
         state=decoder.initial_state(memory, beams),
         memory=memory,
         finished=none_finished(batch, beams),
         trail=empty_trail(max_length, shape, memory_time, memory.states.dtype, with_weights),
     )
-    steps, loop = tf.while_loop(
-        lambda t, loop: (t < max_length) & (tf.size(loop.active) > 0),
-        lambda t, loop: (t + 1, advance(t, loop)),
-        (0, loop),
-        shape_invariants=(tf.TensorShape([]), shape_invariants(loop)),
+    steps, search = loop(
+        lambda t, search: ops.logical_and(t < max_length, ops.shape(search.active)[0] > 0),
+        advance,
+        (0, search),
     )
-    cut_off = loop.log_probability / length_factor(steps, length_penalty)
-    finished = add_cut_off(loop.finished, steps, loop.active, cut_off)
-    return trace_back(loop.trail, finished, steps, nbest, end_id, with_weights)
+    cut_off = search.log_probability / length_factor(steps, length_penalty)
+    finished = add_cut_off(search.finished, steps, search.active, cut_off)
+    return trace_back(search.trail, finished, steps, nbest, end_id, with_weights)
 
 
-def _drop_done(loop: _Loop, beams: int, nbest: int, factor: tf.Tensor) -> _Loop:
+def _drop_done(search: _Search, beams: int, nbest: int, factor: Any) -> _Search:
     """Lets the sentences go whose best will stand, whatever is found up to some length.
 
     Args:
-        loop: The search.
+        search: So far.
         beams: How many hypotheses of a sentence end at most.
         nbest: How many are its best.
         factor: The `length_factor` of that length.
     """
-    count = tf.gather(loop.finished.count, loop.active)
-    worst = tf.gather(loop.finished.scores, loop.active)[:, nbest - 1]
+    count = ops.take(search.finished.count, search.active, axis=0)
+    worst = ops.take(search.finished.scores, search.active, axis=0)[:, nbest - 1]
     # Log probabilities are negative and only fall: up to that length no hypothesis can score above
     # this. Where no beam holds one any more it is `NEVER`, so that the sentence is done as well.
-    bound = loop.log_probability[:, 0] / factor
-    done = (count >= beams) | (bound <= worst)
+    bound = search.log_probability[:, 0] / factor
+    done = ops.logical_or(count >= beams, bound <= worst)
     names = ("active", "ids", "log_probability", "seen", "coverage", "state", "memory")
-    kept = keep_active(~done, {name: getattr(loop, name) for name in names})
-    return loop._replace(**kept)
+    kept = keep_rows(ops.logical_not(done), {name: getattr(search, name) for name in names})
+    return search._replace(**kept)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-import tensorflow as tf
+from keras import ops
 
 from pairloom.models.search.hypotheses import NEVER
+from pairloom.models.search.tensors import bar_ids, take_ids
 from pairloom.models.search.top_ids import top_id
 
 
@@ -32,7 +33,7 @@ class Constraints:
         min_length: int = 0,
         no_repeat_ngrams: int = 0,
         prefix: Any = None,
-        max_length: int | tf.Tensor | None = None,
+        max_length: Any = None,
     ):
         for name, value in (("min_length", min_length), ("no_repeat_ngrams", no_repeat_ngrams)):
             if value < 0:
@@ -43,13 +44,14 @@ class Constraints:
                 f"Received: min_length={min_length}, max_length={max_length}."
             )
         if prefix is not None:
-            prefix = tf.cast(prefix, tf.int32)
-            if prefix.shape.rank != 2:
+            prefix = ops.cast(ops.convert_to_tensor(prefix), "int32")
+            if len(prefix.shape) != 2:
                 raise ValueError(
-                    f"`prefix` must be `(batch, prefix_time)`. Received: shape={prefix.shape}."
+                    "`prefix` must be `(batch, prefix_time)`. "
+                    f"Received: shape={tuple(prefix.shape)}."
                 )
             # The last column, which forces nothing, stands for every step behind the prefix.
-            prefix = tf.pad(prefix, [[0, 0], [0, 1]])
+            prefix = ops.pad(prefix, [[0, 0], [0, 1]])
         self._end_id = end_id
         self._never = sorted({0, begin_id} - {end_id})
         self._min_length = min_length
@@ -61,15 +63,15 @@ class Constraints:
         """Whether more is barred than what always is."""
         return bool(self._min_length or self._ngrams or self._prefix is not None)
 
-    def begin(self, batch: tf.Tensor, beams: int) -> Any:
+    def begin(self, batch: Any, beams: int) -> Any:
         """What must be known of the ids so far, before the first: `(batch, beams, 0)`, or `()`."""
-        return tf.zeros([batch, beams, 0], tf.int32) if self._ngrams else ()
+        return ops.zeros((batch, beams, 0), dtype="int32") if self._ngrams else ()
 
-    def extend(self, seen: Any, ids: tf.Tensor) -> Any:
+    def extend(self, seen: Any, ids: Any) -> Any:
         """`seen`, with the ids `(active, beams)` of one more step."""
-        return tf.concat([seen, ids[..., None]], -1) if self._ngrams else seen
+        return ops.concatenate([seen, ids[..., None]], -1) if self._ngrams else seen
 
-    def bar(self, logits: tf.Tensor, t: tf.Tensor, active: tf.Tensor, seen: Any) -> tf.Tensor:
+    def bar(self, logits: Any, t: Any, active: Any, seen: Any) -> Any:
         """`logits`, minus infinity at the ids that are barred from step `t`.
 
         Args:
@@ -78,25 +80,27 @@ class Constraints:
             active: `(active,)`, the sentences' rows in the batch.
             seen: What `begin` and `extend` gave.
         """
-        every_id = tf.range(tf.shape(logits)[-1])
-        is_end = tf.equal(every_id, self._end_id)
-        barred = tf.reduce_any(tf.equal(every_id[:, None], self._never), -1)
+        every_id = ops.arange(ops.shape(logits)[-1], dtype="int32")
+        is_end = ops.equal(every_id, self._end_id)
+        never = ops.convert_to_tensor(self._never, dtype="int32")
+        barred = ops.any(ops.equal(every_id[:, None], never), axis=-1)
         if self._min_length:
-            barred |= (t + 1 < self._min_length) & is_end
-        allowed = logits + tf.where(barred, NEVER, 0.0)
+            barred = ops.logical_or(barred, ops.logical_and(t + 1 < self._min_length, is_end))
+        allowed = logits + ops.where(barred, NEVER, 0.0)
         if not self._asked:
             return allowed
         if self._ngrams:
-            allowed = _bar_repeats(allowed, seen, self._ngrams)
+            allowed = bar_ids(allowed, seen, _repeats(seen, self._ngrams))
         if self._prefix is not None:
-            column = self._prefix[:, tf.minimum(t, tf.shape(self._prefix)[1] - 1)]
-            forced = tf.gather(column, active)[:, None, None]
-            alone = tf.where(tf.equal(every_id, forced), logits, NEVER)
-            allowed = tf.where(tf.equal(forced, 0), allowed, alone)
-        nothing_left = tf.equal(tf.reduce_max(allowed, -1, keepdims=True), NEVER)
-        return tf.where(nothing_left & is_end, logits, allowed)
+            last = ops.shape(self._prefix)[1] - 1
+            column = ops.take(self._prefix, ops.minimum(t, last), axis=1)
+            forced = ops.take(column, active, axis=0)[:, None, None]
+            alone = ops.where(ops.equal(every_id, forced), logits, NEVER)
+            allowed = ops.where(ops.equal(forced, 0), allowed, alone)
+        nothing_left = ops.equal(ops.max(allowed, axis=-1, keepdims=True), NEVER)
+        return ops.where(ops.logical_and(nothing_left, is_end), logits, allowed)
 
-    def likeliest(self, logits: tf.Tensor, best: tf.Tensor) -> tf.Tensor:
+    def likeliest(self, logits: Any, best: Any) -> Any:
         """The id of the largest of `logits`, barred or not.
 
         Args:
@@ -107,24 +111,20 @@ class Constraints:
             return top_id(logits)
         # Where so few are barred, no second look at the whole vocabulary is needed.
         size = logits.shape[-1] or max(self._never, default=0) + 1
-        ids = [best, *(tf.fill(tf.shape(best), i) for i in self._never if i < size)]
-        candidates = tf.stack(ids, -1)
-        return tf.gather(
-            candidates, top_id(tf.gather(logits, candidates, batch_dims=2)), batch_dims=2
-        )
+        ids = [best, *(ops.full_like(best, i) for i in self._never if i < size)]
+        candidates = ops.stack(ids, axis=-1)
+        return take_ids(candidates, top_id(take_ids(logits, candidates)))
 
 
-def _bar_repeats(logits: tf.Tensor, seen: tf.Tensor, size: int) -> tf.Tensor:
-    """Bars what would end an n-gram of `size` that is in `seen (rows, beams, time)` already."""
-    time = tf.shape(seen)[-1]
+def _repeats(seen: Any, size: int) -> Any:
+    """Which of `seen (rows, beams, time)` would end an n-gram of `size` again, if they came now."""
+    time = ops.shape(seen)[-1]
     # Id i stands behind window i, the `size - 1` before it. One that reaches out of the hypothesis
     # has more of the padding than the last window has, so it never equals that.
-    padded = tf.pad(seen, [[0, 0], [0, 0], [size - 1, 0]], constant_values=-1)
-    repeats = tf.ones_like(seen, tf.bool)
+    padded = ops.pad(seen, [[0, 0], [0, 0], [size - 1, 0]], constant_values=-1)
+    repeats = ops.ones_like(seen, dtype="bool")
     for place in range(size - 1):
         last = padded[..., time + place]
-        repeats &= tf.equal(padded[..., place : place + time], last[..., None])
-    where = tf.where(repeats)
-    ids = tf.cast(tf.gather_nd(seen, where), where.dtype)
-    barred = tf.concat([where[:, :2], ids[:, None]], 1)
-    return tf.tensor_scatter_nd_update(logits, barred, tf.fill([tf.shape(barred)[0]], NEVER))
+        same = ops.equal(padded[..., place : place + time], last[..., None])
+        repeats = ops.logical_and(repeats, same)
+    return repeats

@@ -1,35 +1,34 @@
 """The best hypotheses that a beam search has ended so far."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import tensorflow as tf
+from keras import ops
 
 from pairloom.models.search.hypotheses import NEVER
+from pairloom.models.search.tensors import take_beams, top_k
 
 
 class Finished(NamedTuple):
     """The best of each sentence, best first; a place without a hypothesis scores `NEVER`."""
 
-    scores: tf.Tensor  # (batch, beams)
-    steps: tf.Tensor  # (batch, beams), the step that gave the end id; -1 in an empty place
-    beams: tf.Tensor  # (batch, beams), the beam it came from
-    count: tf.Tensor  # (batch,), how many there were in all
+    scores: Any  # (batch, beams)
+    steps: Any  # (batch, beams), the step that gave the end id; -1 in an empty place
+    beams: Any  # (batch, beams), the beam it came from
+    count: Any  # (batch,), how many there were in all
 
 
-def none_finished(batch: tf.Tensor, beams: int) -> Finished:
+def none_finished(batch: Any, beams: int) -> Finished:
     """Before the first step."""
-    shape = [batch, beams]
+    shape = (batch, beams)
     return Finished(
-        tf.fill(shape, NEVER),
-        tf.fill(shape, -1),
-        tf.zeros(shape, tf.int32),
-        tf.zeros([batch], tf.int32),
+        ops.full(shape, NEVER, dtype="float32"),
+        ops.full(shape, -1, dtype="int32"),
+        ops.zeros(shape, dtype="int32"),
+        ops.zeros((batch,), dtype="int32"),
     )
 
 
-def add_finished(
-    finished: Finished, t: tf.Tensor, active: tf.Tensor, scores: tf.Tensor, beams: tf.Tensor
-) -> Finished:
+def add_finished(finished: Finished, t: Any, active: Any, scores: Any, beams: Any) -> Finished:
     """Merges the hypotheses that end at step `t` with those finished.
 
     Args:
@@ -39,28 +38,18 @@ def add_finished(
         scores: `(active, beams)`, `NEVER` for what does not end.
         beams: `(active, beams)`, where they come from.
     """
-    old = [tf.gather(x, active) for x in (finished.scores, finished.steps, finished.beams)]
+    old = Finished(*(ops.take(x, active, axis=0) for x in finished))
     # Of equal scores the first come first, so what does not end never takes a place.
-    merged, order = tf.math.top_k(tf.concat([old[0], scores], 1), scores.shape[1])
-    steps = tf.concat([old[1], tf.fill(tf.shape(beams), t)], 1)
-    origin = tf.concat([old[2], beams], 1)
+    merged, order = top_k(ops.concatenate([old.scores, scores], 1), scores.shape[1])
+    steps = ops.concatenate([old.steps, ops.zeros_like(beams) + t], 1)
+    origin = ops.concatenate([old.beams, beams], 1)
+    ended = ops.sum(ops.cast(scores > NEVER, "int32"), axis=1)
+    new = Finished(merged, take_beams(steps, order), take_beams(origin, order), old.count + ended)
     where = active[:, None]
-    ended = tf.reduce_sum(tf.cast(scores > NEVER, tf.int32), 1)
-
-    def update(x, new):
-        return tf.tensor_scatter_nd_update(x, where, new)
-
-    return Finished(
-        update(finished.scores, merged),
-        update(finished.steps, tf.gather(steps, order, batch_dims=1)),
-        update(finished.beams, tf.gather(origin, order, batch_dims=1)),
-        tf.tensor_scatter_nd_add(finished.count, where, ended),
-    )
+    return Finished(*(ops.scatter_update(x, where, one) for x, one in zip(finished, new)))
 
 
-def add_cut_off(
-    finished: Finished, steps: tf.Tensor, active: tf.Tensor, scores: tf.Tensor
-) -> Finished:
+def add_cut_off(finished: Finished, steps: Any, active: Any, scores: Any) -> Finished:
     """Ranks what the length limit cut off, `scores` best first, behind all that is finished.
 
     Args:
@@ -69,16 +58,16 @@ def add_cut_off(
         active: `(active,)`, the sentences that were not done.
         scores: `(active, beams)`, of their unfinished hypotheses.
     """
-    numbers = tf.broadcast_to(tf.range(scores.shape[1]), tf.shape(scores))
-    old = tf.gather(finished.scores, active)
-    real = tf.reduce_sum(tf.cast(old > NEVER, tf.int32), 1, keepdims=True)
-    order = tf.where(numbers < real, numbers, scores.shape[1] + numbers - real)
-    reached = tf.where(scores > NEVER, steps, -1)
+    width = scores.shape[1]
+    numbers = ops.broadcast_to(ops.arange(width, dtype="int32"), ops.shape(scores))
+    old = ops.take(finished.scores, active, axis=0)
+    real = ops.sum(ops.cast(old > NEVER, "int32"), axis=1, keepdims=True)
+    order = ops.where(numbers < real, numbers, width + numbers - real)
+    reached = ops.where(scores > NEVER, steps, -1)
 
     def update(x, new):
-        both = tf.concat([tf.gather(x, active), new], 1)
-        chosen = tf.gather(both, order, batch_dims=1)
-        return tf.tensor_scatter_nd_update(x, active[:, None], chosen)
+        both = ops.concatenate([ops.take(x, active, axis=0), ops.cast(new, x.dtype)], 1)
+        return ops.scatter_update(x, active[:, None], take_beams(both, order))
 
     return finished._replace(
         scores=update(finished.scores, scores),

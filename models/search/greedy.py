@@ -1,8 +1,6 @@
-"""Greedy search in the graph, for any decoder that has `step`."""
+"""Greedy search, for any decoder that has `step`."""
 
 from typing import Any
-
-import tensorflow as tf
 
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
@@ -15,7 +13,7 @@ def greedy_search(
     decoder: Any,
     memory: Memory,
     *,
-    max_length: int | tf.Tensor = 100,
+    max_length: Any = 100,
     min_length: int = 0,
     no_repeat_ngrams: int = 0,
     prefix: Any = None,

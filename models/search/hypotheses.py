@@ -1,8 +1,8 @@
 """What every search returns."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import tensorflow as tf
+from keras import ops
 
 # The log probability, and the score, of what cannot be.
 NEVER = float("-inf")
@@ -19,12 +19,12 @@ class Hypotheses(NamedTuple):
             behind the end. None unless it was asked for.
     """
 
-    ids: tf.Tensor
-    lengths: tf.Tensor
-    scores: tf.Tensor
-    weights: tf.Tensor | None
+    ids: Any
+    lengths: Any
+    scores: Any
+    weights: Any
 
 
-def length_factor(length: tf.Tensor, penalty: float) -> tf.Tensor:
+def length_factor(length: Any, penalty: float) -> Any:
     """`((5 + length) / 6) ^ penalty`, Wu et al. (2016), equation 14."""
-    return ((5.0 + tf.cast(length, tf.float32)) / 6.0) ** penalty
+    return ((5.0 + ops.cast(length, "float32")) / 6.0) ** penalty

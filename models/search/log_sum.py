@@ -1,9 +1,13 @@
 """What turns logits into log probabilities."""
 
-import tensorflow as tf
+from typing import Any
+
+from keras import ops
+
+from pairloom.models.search.tensors import take_ids
 
 
-def log_sum(logits: tf.Tensor, likely: tf.Tensor) -> tf.Tensor:
+def log_sum(logits: Any, likely: Any) -> Any:
     """`log sum exp` over a vocabulary: an id's log probability is its logit less this.
 
     A softmax takes fewer passes than the sum, and `log sum = logit - log P` for any id. It is
@@ -16,5 +20,4 @@ def log_sum(logits: tf.Tensor, likely: tf.Tensor) -> tf.Tensor:
     Returns:
         `(rows, beams)`.
     """
-    probability = tf.gather(tf.nn.softmax(logits), likely, batch_dims=2)
-    return tf.gather(logits, likely, batch_dims=2) - tf.math.log(probability)
+    return take_ids(logits, likely) - ops.log(take_ids(ops.softmax(logits, axis=-1), likely))

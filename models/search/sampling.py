@@ -1,13 +1,15 @@
-"""Sampling in the graph, for any decoder that has `step`."""
+"""Sampling, for any decoder that has `step`."""
 
 from typing import Any
 
-import tensorflow as tf
+import numpy as np
+from keras import ops
 
 from pairloom.models.memory import Memory
 from pairloom.models.search.constraints import Constraints
 from pairloom.models.search.hypotheses import Hypotheses
 from pairloom.models.search.paths import follow_paths
+from pairloom.models.search.tensors import noise, take_ids
 from pairloom.models.search.top_ids import top_ids
 
 
@@ -15,12 +17,12 @@ def sample(
     decoder: Any,
     memory: Memory,
     *,
-    seed: int | tf.Tensor,
+    seed: Any,
     count: int = 1,
     temperature: float = 1.0,
     top_k: int = 0,
     top_p: float = 1.0,
-    max_length: int | tf.Tensor = 100,
+    max_length: Any = 100,
     min_length: int = 0,
     no_repeat_ngrams: int = 0,
     prefix: Any = None,
@@ -62,11 +64,12 @@ def sample(
         `Hypotheses` of `count` for each input, in the order they were drawn. A score is the log
         probability that the decoder gives, whatever the temperature, `top_k` and `top_p`.
     """
-    _check(count=count, temperature=temperature, top_k=top_k, top_p=top_p)
-    noise = _noise(seed, tf.shape(memory[0])[0], count, max_length)
+    _check(seed=seed, count=count, temperature=temperature, top_k=top_k, top_p=top_p)
+    drawn = noise(seed, ops.shape(memory[0])[0], count, max_length)
 
     def choose(logits, t, active):
-        return _draw(logits, tf.gather(noise[t], active), temperature, top_k, top_p)
+        chance = ops.take(drawn[t], active, axis=0)
+        return _draw(logits, chance, temperature, top_k, top_p)
 
     return follow_paths(
         decoder,
@@ -88,7 +91,10 @@ def sample(
     )
 
 
-def _check(*, count: int, temperature: float, top_k: int, top_p: float) -> None:
+def _check(*, seed: Any, count: int, temperature: float, top_k: int, top_p: float) -> None:
+    shape = np.shape(seed) if isinstance(seed, int | list | tuple | range) else seed.shape
+    if len(shape) > 1:
+        raise ValueError(f"`seed` must be a number or `(batch,)`. Received: shape={tuple(shape)}.")
     if count < 1:
         raise ValueError(f"`count` must be at least 1. Received: count={count}.")
     if not temperature > 0:
@@ -99,37 +105,17 @@ def _check(*, count: int, temperature: float, top_k: int, top_p: float) -> None:
         raise ValueError(f"`top_p` must be above 0 and at most 1. Received: top_p={top_p}.")
 
 
-def _noise(seed: Any, batch: tf.Tensor, count: int, max_length: int | tf.Tensor) -> tf.Tensor:
-    """`(max_length, batch, count)`, even between 0 and 1: what decides each step of each sample."""
-    seed = tf.cast(seed, tf.int64) if tf.is_tensor(seed) else tf.convert_to_tensor(seed, tf.int64)
-    if seed.shape.rank not in (0, 1):
-        raise ValueError(f"`seed` must be a number or `(batch,)`. Received: shape={seed.shape}.")
-    rows = tf.range(tf.cast(batch, tf.int64)) if seed.shape.rank == 0 else tf.zeros_like(seed)
-    numbers = rows[:, None] * 2**32 + tf.range(count, dtype=tf.int64)
-    first = tf.broadcast_to(tf.reshape(seed, [-1, 1]), tf.shape(numbers))
-    # A stream for each sample, so that none depends on how many others there are; and one more,
-    # for over nothing at all `map_fn` would not know its shape.
-    drawn = tf.map_fn(
-        lambda own: tf.random.stateless_uniform([max_length], own),
-        tf.pad(tf.reshape(tf.stack([first, numbers], -1), [-1, 2]), [[0, 1], [0, 0]]),
-        fn_output_signature=tf.TensorSpec([None], tf.float32),
-    )
-    return tf.transpose(tf.reshape(drawn[:-1], [batch, count, max_length]), [2, 0, 1])
-
-
-def _draw(
-    logits: tf.Tensor, noise: tf.Tensor, temperature: float, top_k: int, top_p: float
-) -> tf.Tensor:
-    """The ids at which the probabilities, added up, first exceed `noise (rows, count)`."""
+def _draw(logits: Any, chance: Any, temperature: float, top_k: int, top_p: float) -> Any:
+    """The ids at which the probabilities, added up, first exceed `chance (rows, count)`."""
     ids = None
     size = logits.shape[-1]
     if top_k or top_p < 1:
         logits, ids = top_ids(logits, min(top_k or size, size))
-    chances = tf.nn.softmax(logits / temperature)
+    chances = ops.softmax(logits / temperature, axis=-1)
     if top_p < 1:
-        before = tf.cumsum(chances, axis=-1, exclusive=True)
-        chances = tf.where(before < top_p, chances, 0.0)
-    reached = tf.cumsum(chances, axis=-1)
-    passed = reached <= noise[..., None] * reached[..., -1:]
-    places = tf.reduce_sum(tf.cast(passed, tf.int32), -1)
-    return places if ids is None else tf.gather(ids, places, batch_dims=2)
+        before = ops.pad(ops.cumsum(chances, axis=-1)[..., :-1], [[0, 0], [0, 0], [1, 0]])
+        chances = ops.where(before < top_p, chances, 0.0)
+    reached = ops.cumsum(chances, axis=-1)
+    passed = reached <= chance[..., None] * reached[..., -1:]
+    places = ops.sum(ops.cast(passed, "int32"), axis=-1)
+    return places if ids is None else take_ids(ids, places)

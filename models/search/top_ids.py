@@ -1,21 +1,25 @@
 """The largest of thousands."""
 
-import tensorflow as tf
+from typing import Any
+
+import keras
+from keras import ops
 
 from pairloom.models.search.hypotheses import NEVER
+from pairloom.models.search.tensors import take_beams, top_k
 
 # Of fewer logits a heap is as fast.
 _MANY = 2000
 _NARROWEST = 8
 
 
-def top_id(logits: tf.Tensor) -> tf.Tensor:
+def top_id(logits: Any) -> Any:
     """The id of the largest logit, the first of equal ones."""
-    return tf.argmax(logits, -1, output_type=tf.int32)
+    return ops.cast(ops.argmax(logits, axis=-1), "int32")
 
 
-def top_ids(logits: tf.Tensor, count: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """`tf.math.top_k` over a vocabulary, at less cost.
+def top_ids(logits: Any, count: int) -> tuple[Any, Any]:
+    """`top_k` over a vocabulary, at less cost where TensorFlow keeps a heap.
 
     The `count` largest logits lie in the `count` blocks with the largest maxima. So most of the
     vocabulary is seen by a plain maximum alone, which is far cheaper than keeping a heap. Equal
@@ -29,22 +33,22 @@ def top_ids(logits: tf.Tensor, count: int) -> tuple[tf.Tensor, tf.Tensor]:
         `(values, ids)`, each `(..., count)`, the largest first.
     """
     size = logits.shape[-1]
-    if size is None or size < _MANY or size < 4 * count * _NARROWEST:
-        return tf.math.top_k(logits, count)
+    few = size is None or size < _MANY or size < 4 * count * _NARROWEST
+    if few or keras.backend.backend() != "tensorflow":
+        return top_k(logits, count)
     width = _block_width(size, count)
-    leading = tf.shape(logits)[:-1]
-    logits = tf.reshape(logits, [-1, size])
+    leading = ops.shape(logits)[:-1]
+    logits = ops.reshape(logits, (-1, size))
     if size % width:
         # Behind all the others, so that even where nothing is likely these are not among them.
-        logits = tf.pad(logits, [[0, 0], [0, -size % width]], constant_values=NEVER)
-    blocks = tf.reshape(logits, [-1, -(-size // width), width])
-    chosen = tf.math.top_k(tf.reduce_max(blocks, -1), count).indices
-    chosen = tf.sort(chosen, axis=-1)
-    kept = tf.reshape(tf.gather(blocks, chosen, batch_dims=1), [-1, count * width])
-    values, places = tf.math.top_k(kept, count)
-    ids = tf.gather(chosen, places // width, batch_dims=1) * width + places % width
-    shape = tf.concat([leading, [count]], 0)
-    return tf.reshape(values, shape), tf.reshape(ids, shape)
+        logits = ops.pad(logits, [[0, 0], [0, -size % width]], constant_values=NEVER)
+    blocks = ops.reshape(logits, (-1, -(-size // width), width))
+    _, chosen = top_k(ops.max(blocks, axis=-1), count)
+    chosen = ops.sort(chosen, axis=-1)
+    kept = ops.reshape(take_beams(blocks, chosen), (-1, count * width))
+    values, places = top_k(kept, count)
+    ids = take_beams(chosen, places // width) * width + places % width
+    return ops.reshape(values, (*leading, count)), ops.reshape(ids, (*leading, count))
 
 
 def _block_width(size: int, count: int) -> int:

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 BACKEND = keras.backend.backend()
-# What is TensorFlow's by design.
-collect_ignore = [] if BACKEND == "tensorflow" else ["search"]
 
 
 def pytest_collection_modifyitems(items):

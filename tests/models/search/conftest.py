@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-import tensorflow as tf
+from keras import ops
 
 from pairloom.models import Memory, beam_search, greedy_search, sample
 
@@ -19,8 +19,10 @@ class Markov:
     """A decoder whose next id, and where it looks, depend on the last id alone."""
 
     def __init__(self, table, looks=None):
-        self.table = tf.constant(table, tf.float32)
-        self.looks = np.zeros((len(table), 1), "float32") if looks is None else looks
+        self.table = ops.convert_to_tensor(np.asarray(table, "float32"))
+        self.looks = ops.convert_to_tensor(
+            np.zeros((len(table), 1), "float32") if looks is None else looks
+        )
 
     def prepare(self, memory):
         return memory
@@ -29,7 +31,7 @@ class Markov:
         return {}
 
     def step(self, ids, state, memory):
-        return tf.gather(self.table, ids), state, tf.gather(self.looks, ids)
+        return ops.take(self.table, ids, axis=0), state, ops.take(self.looks, ids, axis=0)
 
 
 class Cached:
@@ -48,24 +50,26 @@ class Cached:
         random = np.random.default_rng(seed)
         states = random.normal(0, 1, (batch, 3, 2)).astype("float32")
         summary = random.normal(0, 1, (batch, self.fed.shape[1])).astype("float32")
-        return Memory(tf.constant(states), tf.ones([batch, 3], tf.bool), tf.constant(summary))
+        mask = ops.ones((batch, 3), dtype="bool")
+        return Memory(ops.convert_to_tensor(states), mask, ops.convert_to_tensor(summary))
 
     def prepare(self, memory):
         return memory
 
     def initial_state(self, memory, beams):
-        batch = tf.shape(memory.mask)[0]
-        return {"fed": (tf.zeros([batch, beams, 0, self.fed.shape[1]]),)}
+        batch = ops.shape(memory.mask)[0]
+        return {"fed": (ops.zeros((batch, beams, 0, self.fed.shape[1])),)}
 
     def step(self, ids, state, memory):
-        fed = tf.concat([state["fed"][0], tf.gather(self.fed, ids)[:, :, None]], 2)
-        features = tf.tanh(tf.reduce_sum(fed, 2) + memory.summary[:, None])
+        new = ops.take(ops.convert_to_tensor(self.fed), ids, axis=0)
+        fed = ops.concatenate([state["fed"][0], new[:, :, None]], 2)
+        features = ops.tanh(ops.sum(fed, axis=2) + memory.summary[:, None])
         looks = features[..., :1] * memory.states[:, None, :, 0]
-        return features @ self.output, {"fed": (fed,)}, tf.nn.softmax(looks)
+        return ops.matmul(features, self.output), {"fed": (fed,)}, ops.softmax(looks)
 
     def by_hand(self, ids, memory, row):
         """Log probability and weights of one sequence."""
-        summary, states = memory.summary[row].numpy(), memory.states[row].numpy()
+        summary, states = (ops.convert_to_numpy(x[row]) for x in (memory.summary, memory.states))
         total, weights, fed = 0.0, [], np.zeros_like(summary)
         for last, following in zip([2, *ids], ids):
             fed = fed + self.fed[last]
@@ -90,7 +94,8 @@ def cached():
 @pytest.fixture(scope="session")
 def empty_memory():
     def make(batch):
-        return Memory(tf.zeros([batch, 1, 1]), tf.ones([batch, 1], tf.bool), tf.zeros([batch, 1]))
+        mask = ops.ones((batch, 1), dtype="bool")
+        return Memory(ops.zeros((batch, 1, 1)), mask, ops.zeros((batch, 1)))
 
     return make
 
@@ -108,7 +113,7 @@ def written():
     def cut(found):
         return [
             [ids[:length].tolist() for ids, length in zip(*row)]
-            for row in zip(found.ids.numpy(), found.lengths.numpy())
+            for row in zip(*(ops.convert_to_numpy(x) for x in (found.ids, found.lengths)))
         ]
 
     return cut

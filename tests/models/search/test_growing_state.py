@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from pairloom.models import Memory
-from pairloom.models.search.group import shape_invariants
+
+pytestmark = pytest.mark.needs_tensorflow
 
 
 def in_graph(search, decoder, memory, **settings):
     """As it is served: no shape known but the units."""
+    import tensorflow as tf
+
     specs = Memory(
         tf.TensorSpec([None, None, 2]), tf.TensorSpec([None, None], tf.bool), tf.TensorSpec(None)
     )
@@ -41,6 +43,10 @@ def test_a_graph_of_unknown_shapes_finds_what_eager_finds(search, cached, writte
 
 
 def test_only_the_rows_and_what_starts_empty_may_change():
+    import tensorflow as tf
+
+    from pairloom.models.search.tensorflow_tensors import shape_invariants
+
     state = {"cache": tf.zeros([4, 2, 0, 8]), "sum": tf.zeros([4, 2, 8]), "t": tf.constant(0)}
     shapes = shape_invariants(state)
     assert shapes["cache"].as_list() == [None, 2, None, 8]

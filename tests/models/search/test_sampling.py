@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-import tensorflow as tf
+from keras import ops, tree
 
 from pairloom.models import greedy_search, sample
 
@@ -32,8 +32,7 @@ def draw(markov, empty_memory):
         logits = np.concatenate([np.full(2, 3.0, "float32"), logits])
         decoder = markov(np.tile(logits, (len(logits), 1)))
         settings = {"max_length": 1, "begin_id": 1, "end_id": 99, "seed": 1, **settings}
-        run = tf.function(lambda: sample(decoder, empty_memory(batch), **settings).ids)
-        return run().numpy() - 2
+        return np.array(sample(decoder, empty_memory(batch), **settings).ids) - 2
 
     return run
 
@@ -118,12 +117,12 @@ def test_a_sentence_with_its_own_seed_is_drawn_alike_in_any_batch(cached, writte
     settings = {"count": 3, "max_length": 12, "top_p": 0.95}
     together = written(sample(decoder, memory, seed=seeds, **settings))
     order = np.array([3, 1, 4])
-    some = tf.nest.map_structure(lambda x: tf.gather(x, order), memory)
-    assert written(sample(decoder, some, seed=tf.constant(seeds[order]), **settings)) == [
+    some = tree.map_structure(lambda x: ops.take(x, order, axis=0), memory)
+    assert written(sample(decoder, some, seed=seeds[order], **settings)) == [
         together[row] for row in order
     ]
     for row, seed in enumerate(seeds.tolist()):
-        alone = tf.nest.map_structure(lambda x, row=row: x[row : row + 1], memory)
+        alone = tree.map_structure(lambda x, row=row: x[row : row + 1], memory)
         assert written(sample(decoder, alone, seed=seed, **settings)) == [together[row]]
 
 
@@ -138,7 +137,7 @@ def test_neither_count_nor_max_length_changes_what_is_drawn(cached, written):
 
 def test_the_same_sentence_in_two_rows_is_drawn_twice(cached, written):
     decoder = cached()
-    memory = tf.nest.map_structure(lambda x: tf.repeat(x, 8, 0), decoder.memory(batch=1))
+    memory = tree.map_structure(lambda x: ops.repeat(x, 8, axis=0), decoder.memory(batch=1))
     found = written(sample(decoder, memory, seed=2, max_length=10))
     assert len({tuple(row[0]) for row in found}) > 4
 
