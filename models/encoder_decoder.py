@@ -1,7 +1,7 @@
 """Encoders and a decoder as one model."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import keras
 from keras import ops
@@ -16,7 +16,8 @@ from pairloom.models.encoders import (
 )
 from pairloom.models.join import JOINS
 from pairloom.models.losses import Reinforce
-from pairloom.models.memory import Memory
+from pairloom.models.memory import Memory, shape_of
+from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 ENCODERS = {
     "tokens": TokenEncoder,
@@ -30,6 +31,7 @@ DECODERS = {
     "classes": ClassHead,
     "vector": VectorDecoder,
 }
+SEARCHES = {"beam": beam_search, "greedy": greedy_search, "sample": sample}
 
 
 class Encoded(NamedTuple):
@@ -51,6 +53,15 @@ class Encoded(NamedTuple):
 class EncoderDecoder(keras.Model):
     """Puts an encoder for each input and a decoder together, as a recipe describes them.
 
+    It is trained by `fit` as any Keras model, and answers by `generate`. What a decoder of ids is
+    fed, the begin id and then the target, comes with the inputs, as one more of them; the labels
+    are the target and the end id, 0 behind it:
+
+        model = EncoderDecoder({"source": {"type": "tokens", ...}}, {"type": "recurrent", ...})
+        model.compile("adam")
+        model.fit({"source": source, "target": target[:, :-1]}, target[:, 1:])
+        model.generate({"source": source}).ids
+
     Args:
         encoders: Input to `{"type": a name of ENCODERS, ...}`, the rest being the encoder's own
             arguments. None at all: a language model, whose first state is learned.
@@ -60,12 +71,15 @@ class EncoderDecoder(keras.Model):
             the inputs' embeddings; all have one vocabulary).
 
     Call arguments:
-        inputs: Input to what its encoder reads.
-        target: What the decoder is fed: `(batch, target_time)`, the begin id, then the target. Of a
-            decoder that is fed nothing: None.
+        inputs: Input to what its encoder reads; or these in their order, as a list or a tuple; or,
+            where there is one, what it reads. What the decoder is fed may be one more of them, by
+            any other name, or the last.
+        target: What the decoder is fed: `(batch, target_time)`, the begin id, then the target; None
+            where it comes with the inputs. Of a decoder that is fed nothing: None.
 
     Returns:
-        What the decoder gives.
+        What the decoder gives; in training, where its attention draws, also the features that its
+        output layer sees, which the loss needs.
     """
 
     def __init__(
@@ -138,6 +152,7 @@ class EncoderDecoder(keras.Model):
         return bool(getattr(self.encoders[name], "words", False)) and name in self.looked_at
 
     def build(self, inputs_shape, target_shape=None):
+        inputs_shape, target_shape = self._parted(inputs_shape, target_shape)
         if self.reinforce is not None:
             self.reinforce.build((None, None, self.decoder.feature_units))
         shapes = {}
@@ -182,10 +197,107 @@ class EncoderDecoder(keras.Model):
         yield self.decoder, memory
 
     def call(self, inputs, target=None, training=False):
+        inputs, target = self._parted(inputs, target)
         memory = self.encode(inputs, target, training).memory
-        if self.decoder.fed:
+        if not self.decoder.fed:
+            return self.decoder(memory, training=training)
+        if self.reinforce is None or not training:
             return self.decoder(target, memory, training=training)
-        return self.decoder(memory, training=training)
+        features, weights = self.decoder.features(target, memory, training=training)
+        return self.decoder.logits(features), weights, features
+
+    def _parted(self, inputs: Any, target: Any) -> tuple[dict[str, Any], Any]:
+        """Each encoder's input, and what the decoder is fed, or the shapes of both."""
+        names = list(self.encoders)
+        if isinstance(inputs, Mapping):
+            others = [name for name in inputs if name not in self.encoders]
+            given = {name: inputs[name] for name in names if name in inputs}
+            fed = [inputs[name] for name in others]
+        else:
+            several = isinstance(inputs, list | tuple) and shape_of(inputs) == ()
+            parts = list(inputs) if several else [inputs]
+            given, fed = dict(zip(names, parts)), parts[len(names) :]
+        if target is None and self.decoder.fed and len(fed) == 1:
+            [target] = fed
+        if len(given) < len(names) or (self.decoder.fed and target is None):
+            wanted = f"{names}, and what the decoder is fed" if self.decoder.fed else f"{names}"
+            received = list(inputs) if isinstance(inputs, Mapping) else f"{len(given)} inputs"
+            raise ValueError(f"Expected the inputs {wanted}. Received: {received}.")
+        return given, target
+
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, weighted_metrics=None, **how):
+        """As every Keras model is; a loss and a metric that fit the decoder where none is given.
+
+        Args:
+            optimizer: As Keras takes it.
+            loss: As Keras takes it, of logits or vectors; None: the cross-entropy of the labels, of
+                ids without padding, or the squared error.
+            metrics: As Keras takes it; of ids what is padding never counts. None: the accuracy,
+                or of vectors none.
+            weighted_metrics: The same.
+            **how: As Keras takes it.
+        """
+        wanted = [*(metrics or []), *(weighted_metrics or [])]
+        if self.decoder.writes == "vectors":
+            loss = loss or "mean_squared_error"
+        else:
+            ignored = 0 if self.decoder.fed else None
+            loss = loss or keras.losses.SparseCategoricalCrossentropy(
+                from_logits=True, ignore_class=ignored
+            )
+            wanted = wanted or [keras.metrics.SparseCategoricalAccuracy(name="accuracy")]
+        super().compile(optimizer, loss, weighted_metrics=wanted or None, **how)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        """The loss of the logits or vectors; of attention that draws, what it learns by too."""
+        made = y_pred[0] if isinstance(y_pred, list | tuple) else y_pred
+        loss = super().compute_loss(x, y, made, sample_weight, training)
+        if self.reinforce is None or not training:
+            return loss
+        logits, weights, features = y_pred
+        real = ops.not_equal(y, 0)
+        places = ops.cast(y, "int32")[..., None]
+        chances = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+        chances = ops.take_along_axis(chances, places, axis=-1)[..., 0]
+        count = ops.maximum(ops.sum(ops.cast(real, "float32")), 1.0)
+        return loss + self.reinforce(features, weights, chances, real) / count
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The metrics of the logits or vectors, over labels that are there."""
+        made = y_pred[0] if isinstance(y_pred, list | tuple) else y_pred
+        if self.decoder.fed and sample_weight is None:
+            sample_weight = ops.cast(ops.not_equal(y, 0), "float32")
+        return super().compute_metrics(x, y, made, sample_weight)
+
+    def generate(
+        self, inputs: Any, search: Literal["beam", "greedy", "sample"] = "beam", **settings: Any
+    ) -> Hypotheses:
+        """Writes an output for each input.
+
+        Args:
+            inputs: As in a call, without what the decoder is fed. A language model, which has none,
+                is given `prefix` and `inputs={}`.
+            search: `"beam"`, `"greedy"` or `"sample"`.
+            **settings: What `beam_search`, `greedy_search` or `sample` takes, such as
+                `max_length=50`.
+
+        Returns:
+            `Hypotheses`.
+        """
+        if search not in SEARCHES:
+            raise ValueError(
+                f"`search` must be one of {sorted(SEARCHES)}. Received: search={search!r}."
+            )
+        if not self.decoder.fed:
+            raise TypeError(
+                f"`generate` is for decoders of ids; a `{type(self.decoder).__name__}` answers by "
+                "`predict`."
+            )
+        like = settings.get("prefix")
+        if not self.encoders and like is None:
+            raise ValueError("A model without inputs goes on from `prefix`. Received: none.")
+        given, _ = self._parted(inputs, () if like is None else like)
+        return SEARCHES[search](self.decoder, self.encode(given, like).memory, **settings)
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
