@@ -60,6 +60,10 @@ class Corruption(keras.layers.Layer):
         drawn = keras.random.uniform(shape, dtype="float32", seed=self.generator)
         return inputs * ops.cast(drawn >= self.amount, dtype)
 
+    def compute_mask(self, inputs, previous_mask=None):
+        """What was padding stays padding."""
+        return previous_mask
+
     def compute_output_shape(self, inputs_shape):
         return tuple(inputs_shape)
 

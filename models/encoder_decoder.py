@@ -1,6 +1,6 @@
 """Encoders and a decoder as one model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import keras
@@ -31,7 +31,11 @@ DECODERS = {
     "classes": ClassHead,
     "vector": VectorDecoder,
 }
-SEARCHES = {"beam": beam_search, "greedy": greedy_search, "sample": sample}
+SEARCHES: dict[str, Callable[..., Hypotheses]] = {
+    "beam": beam_search,
+    "greedy": greedy_search,
+    "sample": sample,
+}
 
 
 class Encoded(NamedTuple):
@@ -247,6 +251,12 @@ class EncoderDecoder(keras.Model):
             )
             wanted = wanted or [keras.metrics.SparseCategoricalAccuracy(name="accuracy")]
         super().compile(optimizer, loss, weighted_metrics=wanted or None, **how)
+
+    def compile_from_config(self, config):
+        # Keras leaves this to models whose `compile` is their own.
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.built:
+            self.optimizer.build(self.trainable_variables)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The loss of the logits or vectors; of attention that draws, what it learns by too."""

@@ -1,5 +1,6 @@
 """Layers inside layers, saved so that what was one stays one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -12,6 +13,20 @@ def serialize_part(layer: keras.layers.Layer | None) -> Any:
     """
     config = keras.saving.serialize_keras_object(layer)
     return config if layer is None else {**config, "shared_object_id": id(layer)}
+
+
+def adopt_policy(
+    owner: keras.layers.Layer, settings: Mapping[str, Any], *parts: keras.layers.Layer | None
+) -> None:
+    """Hands a `dtype` that a layer was made with on to the parts that it was handed.
+
+    Not to one that is built: its weights have their type.
+    """
+    if settings.get("dtype") is None:
+        return
+    for part in parts:
+        if part is not None and not part.built:
+            part.dtype_policy = owner.dtype_policy
 
 
 class SharedParts:

@@ -25,17 +25,22 @@ class LocalAttention(ScoredAttention):
         score: A score layer, such as `GeneralScore()`.
         window: How far the window reaches to each side.
         predictive: Whether the place is predicted.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint` of what predicts,
+            and what every attention takes; see `ScoredAttention`.
 
     Call arguments:
         query: `(batch, query_time, query_units)`.
         memory: `(batch, memory_time, memory_units)`.
-        memory_mask: `(batch, memory_time)`, True where there is something.
+        memory_mask: `(batch, memory_time)` or `(batch, query_time, memory_time)`, True where there
+            is something.
         position: `(batch, query_time)`, each query's position, for local-m; from 0 when not given.
 
     Returns:
         `(context, weights)`: `(batch, query_time, memory_units)` and
         `(batch, query_time, memory_time)`. A row with nothing to attend to gets zeros.
     """
+
+    kinds = {"kernel": "glorot_uniform"}
 
     def __init__(
         self, score: keras.layers.Layer, window: int = 10, predictive: bool = False, **kwargs
@@ -50,16 +55,13 @@ class LocalAttention(ScoredAttention):
     def follows_time(self) -> bool:  # type: ignore[override]
         return not self.predictive
 
-    def build(self, query_shape, memory_shape, *others, **other_shapes):
+    def build(self, query_shape, memory_shape=None, *others, **other_shapes):
         super().build(query_shape, memory_shape)
         if self.predictive:
+            query_shape, _, _ = self.pair_of_shapes(query_shape, memory_shape)
             units = query_shape[-1]
-            self.place_kernel = self.add_weight(
-                shape=(units, units), initializer="glorot_uniform", name="place_kernel"
-            )
-            self.place_vector = self.add_weight(
-                shape=(units, 1), initializer="glorot_uniform", name="place_vector"
-            )
+            self.place_kernel = self.add("place_kernel", (units, units))
+            self.place_vector = self.add("place_vector", (units, 1))
 
     def kernels(self, memory):
         kernels = super().kernels(memory)

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from pairloom.models.attention.masked_softmax import masked_softmax
-from pairloom.models.attention.mode import AttentionMode
+from pairloom.models.attention.mode import AttentionMode, attended
 from pairloom.models.product import plain_products, product
 
 
@@ -13,21 +13,33 @@ class MultiHeadAttention(AttentionMode):
     """Attends several times at once, each head in a part of the width that it learns.
 
     `head_i = softmax((W_q^i q) . (W_k^i m) / sqrt(units / heads)) W_v^i m`, and the context is
-    `W_o [head_1, ..., head_n]`, Vaswani et al. (2017), section 3.2.2; no biases, as there.
+    `W_o [head_1, ..., head_n]`, Vaswani et al. (2017), section 3.2.2; no biases, as there, unless
+    they are asked for.
 
     Args:
         heads: How many heads there are.
         units: Width of all heads together; each has `units / heads`.
         output_units: Width of the context; None: the memory's, as with every attention mode.
+        use_bias: Whether a bias is added to each of the four products.
+        **kwargs: `dropout`, the share of the weights that is dropped in training,
+            `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, the same of `bias_`,
+            and what every Keras layer takes.
 
     Call arguments:
-        query: `(batch, query_time, query_units)`.
+        query: `(batch, query_time, query_units)`; or, as Keras's attention takes them,
+            `[query, value]` or `[query, value, key]`.
         memory: `(batch, memory_time, memory_units)`; the query itself for self-attention.
-        memory_mask: `(batch, memory_time)`, True where there is something.
+        memory_mask: `(batch, memory_time)` or `(batch, query_time, memory_time)`, True where there
+            is something.
         keys: What `keys(memory)` gave, for loops that ask the same memory many times.
         multiply: A loop's own product with what `kernels(memory)` names; see `scan`.
-        causal: Whether a query sees no memory behind its own place. The last query's place is the
-            memory's last, so that queries may also be the newest part of a longer memory.
+        use_causal_mask: Whether a query sees no memory behind its own place. The last query's place
+            is the memory's last, so that queries may also be the newest part of a longer memory.
+        training: Whether weights are dropped.
+        value: `(batch, memory_time, units)`, what the values are made of; the memory when not
+            given.
+        mask: Of Keras's form: `[query_mask, value_mask]`.
+        return_attention_scores: Whether the weights come back; None: in our form, not in Keras's.
         per_head: Whether the weights come back for each head.
 
     Returns:
@@ -36,7 +48,17 @@ class MultiHeadAttention(AttentionMode):
         `(batch, heads, query_time, memory_time)`. A row with nothing to attend to gets zeros.
     """
 
-    def __init__(self, heads: int, units: int, output_units: int | None = None, **kwargs):
+    kinds = {"kernel": "glorot_uniform", "bias": "zeros"}
+
+    def __init__(
+        self,
+        heads: int,
+        units: int,
+        output_units: int | None = None,
+        *,
+        use_bias: bool = False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if heads < 1:
             raise ValueError(f"`heads` must be at least 1. Received: heads={heads}.")
@@ -48,24 +70,36 @@ class MultiHeadAttention(AttentionMode):
         self.heads = heads
         self.units = units
         self.output_units = output_units
+        self.use_bias = use_bias
 
-    def build(self, query_shape, memory_shape, memory_mask_shape=None, keys_shape=None):
-        self.check_axes(query_shape, memory_shape)
+    def build(self, query_shape, memory_shape=None, *others, **other_shapes):
+        value_given = other_shapes.get("value_shape")
+        query_shape, memory_shape, value_shape = self.pair_of_shapes(query_shape, memory_shape)
+        value_shape = value_given or value_shape
+        output_units = self.context_units(value_shape[-1])
+        widths = {
+            "query": (query_shape[-1], self.units),
+            "key": (memory_shape[-1], self.units),
+            "value": (value_shape[-1], self.units),
+            "output": (self.units, output_units),
+        }
+        made = {name: self.add(f"{name}_kernel", shape) for name, shape in widths.items()}
+        self.query_kernel, self.key_kernel, self.value_kernel, self.output_kernel = made.values()
+        self.biases = {
+            name: self.add(f"{name}_bias", shape[1:], "bias")
+            for name, shape in widths.items()
+            if self.use_bias
+        }
 
-        def add(name, width, units):
-            return self.add_weight(
-                shape=(width, units), initializer="glorot_uniform", name=f"{name}_kernel"
-            )
+    def context_units(self, value_units: int) -> int:
+        return self.output_units or value_units
 
-        self.query_kernel = add("query", query_shape[-1], self.units)
-        self.key_kernel = add("key", memory_shape[-1], self.units)
-        self.value_kernel = add("value", memory_shape[-1], self.units)
-        self.output_kernel = add("output", self.units, self.output_units or memory_shape[-1])
-
-    def keys(self, memory):
+    def keys(self, memory, value=None):
         """`(W_k m, W_v m)`, which no query changes, each `(batch, heads, time, units / heads)`."""
+        pairs = (("key", self.key_kernel, memory), ("value", self.value_kernel, value))
         return tuple(
-            self._split(product(memory, kernel)) for kernel in (self.key_kernel, self.value_kernel)
+            self._split(product(memory if x is None else x, kernel, self.biases.get(name)))
+            for name, kernel, x in pairs
         )
 
     def kernels(self, memory):
@@ -75,22 +109,35 @@ class MultiHeadAttention(AttentionMode):
     def call(
         self,
         query,
-        memory,
+        memory=None,
         memory_mask=None,
         keys=None,
         multiply=None,
-        causal=False,
+        use_causal_mask=False,
         per_head=False,
+        training=False,
+        value=None,
+        mask=None,
+        return_attention_scores=None,
     ):
-        self.check_mask(memory, memory_mask)
+        asked = self.asked(query, memory, value, memory_mask, mask)
+        query, memory = asked.query, asked.memory
+        self.check_mask(query, memory, asked.memory_mask)
         multiply = multiply or plain_products(self.kernels(memory))
-        projected, values = self.keys(memory) if keys is None else keys
+        projected, values = self.keys(memory, asked.value) if keys is None else keys
         # Scaling the few queries is cheaper than all the scores, and never overflows.
-        asked = self._split(multiply("query", query) * (self.units // self.heads) ** -0.5)
-        scores = ops.matmul(asked, ops.swapaxes(projected, 2, 3))
-        weights = masked_softmax(scores, _mask(scores, memory_mask, causal))
-        context = multiply("output", self._join(ops.matmul(weights, values)))
-        return context, weights if per_head else ops.mean(weights, axis=1)
+        asks = self._biased("query", multiply("query", query)) * (self.units // self.heads) ** -0.5
+        scores = ops.matmul(self._split(asks), ops.swapaxes(projected, 2, 3))
+        queries, places = ops.shape(scores)[2:]
+        seen = attended(asked.memory_mask, queries, places, use_causal_mask)
+        weights = masked_softmax(scores, None if seen is None else seen[:, None])
+        kept = weights if self.drop is None else self.drop(weights, training=training)
+        context = self._biased("output", multiply("output", self._join(ops.matmul(kept, values))))
+        shown = weights if per_head else ops.mean(weights, axis=1)
+        return self.answered(asked, context, shown, return_attention_scores)
+
+    def _biased(self, name, x):
+        return x + ops.cast(self.biases[name], x.dtype) if self.use_bias else x
 
     def _split(self, x):
         """`(batch, time, units)` to `(batch, heads, time, units / heads)`."""
@@ -108,29 +155,19 @@ class MultiHeadAttention(AttentionMode):
         return ops.reshape(x, (batch, time, self.units))
 
     def compute_output_shape(
-        self, query_shape, memory_shape, memory_mask_shape=None, keys_shape=None, per_head=False
+        self, query_shape, memory_shape=None, *others, per_head=False, **other_shapes
     ):
-        batch, queries = query_shape[:2]
-        heads = (self.heads,) if per_head else ()
-        context = (batch, queries, self.output_units or memory_shape[-1])
-        return context, (batch, *heads, queries, memory_shape[1])
-
-    def compute_output_spec(self, query, memory, *args, per_head=False, **kwargs):
-        shapes = self.compute_output_shape(query.shape, memory.shape, per_head=per_head)
-        return tuple(keras.KerasTensor(shape, self.compute_dtype) for shape in shapes)
+        found = super().compute_output_shape(query_shape, memory_shape)
+        if not per_head:
+            return found
+        context, (batch, *places) = found
+        return context, (batch, self.heads, *places)
 
     def get_config(self):
-        own = {"heads": self.heads, "units": self.units, "output_units": self.output_units}
+        own = {
+            "heads": self.heads,
+            "units": self.units,
+            "output_units": self.output_units,
+            "use_bias": self.use_bias,
+        }
         return {**super().get_config(), **own}
-
-
-def _mask(scores, memory_mask, causal: bool):
-    """What each query may see, broadcast to `(batch, heads, query_time, memory_time)`, or None."""
-    mask = None if memory_mask is None else memory_mask[:, None, None, :]
-    queries, places = ops.shape(scores)[2:]
-    # The only query is the last, which sees all there is.
-    if not causal or (isinstance(queries, int) and queries == 1):
-        return mask
-    own = ops.arange(queries)[:, None] + (places - queries)
-    seen = ops.arange(places)[None, :] <= own
-    return seen if mask is None else ops.logical_and(mask, seen)

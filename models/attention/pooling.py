@@ -1,14 +1,17 @@
 """Attention that needs no query."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from pairloom.models.attention.masked_softmax import masked_softmax
 from pairloom.models.product import product
+from pairloom.models.weighted import Weighted
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class AttentionPooling(keras.layers.Layer):
+class AttentionPooling(Weighted):
     """Makes one vector of many, each with the weight it has learned to deserve.
 
     `u_j = tanh(W h_j + b)`, `a = softmax_j(u_j . u_w)`, `s = sum_j a_j h_j`: Yang et al. (2016),
@@ -16,6 +19,11 @@ class AttentionPooling(keras.layers.Layer):
 
     Args:
         units: Width of `u_j` and `u_w`.
+        use_bias: Whether there is a `b`.
+        return_attention_scores: Whether the weights come back too; a `keras.Sequential` wants the
+            context alone.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, the same of
+            `bias_` and `query_`, and what every Keras layer takes.
 
     Call arguments:
         memory: `(batch, ..., time, memory_units)`, with any axes between.
@@ -28,11 +36,22 @@ class AttentionPooling(keras.layers.Layer):
         to gets zeros.
     """
 
-    def __init__(self, units: int, **kwargs):
+    kinds = {"kernel": "glorot_uniform", "bias": "zeros", "query": "glorot_uniform"}
+
+    def __init__(
+        self,
+        units: int,
+        *,
+        use_bias: bool = True,
+        return_attention_scores: bool = True,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if units < 1:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         self.units = units
+        self.use_bias = use_bias
+        self.return_attention_scores = return_attention_scores
 
     def build(self, memory_shape, memory_mask_shape=None, mask_shape=None):
         if len(memory_shape) < 3:
@@ -40,13 +59,9 @@ class AttentionPooling(keras.layers.Layer):
                 "`memory` must have at least three axes, (batch, time, units); with two, the batch "
                 f"would be pooled. Received: memory {tuple(memory_shape)}."
             )
-        self.kernel = self.add_weight(
-            shape=(memory_shape[-1], self.units), initializer="glorot_uniform", name="kernel"
-        )
-        self.bias = self.add_weight(shape=(self.units,), initializer="zeros", name="bias")
-        self.query = self.add_weight(
-            shape=(self.units, 1), initializer="glorot_uniform", name="query"
-        )
+        self.kernel = self.add("kernel", (memory_shape[-1], self.units))
+        self.bias: Any = self.add("bias", (self.units,), "bias") if self.use_bias else None
+        self.query = self.add("query", (self.units, 1), "query")
 
     def call(self, memory, memory_mask=None, mask=None):
         memory_mask = mask if memory_mask is None else memory_mask
@@ -54,14 +69,20 @@ class AttentionPooling(keras.layers.Layer):
         scores = ops.squeeze(product(hidden, self.query), -1)
         weights = masked_softmax(scores, memory_mask)
         context = ops.squeeze(ops.matmul(ops.expand_dims(weights, -2), memory), -2)
-        return context, weights
+        return (context, weights) if self.return_attention_scores else context
 
     def compute_mask(self, memory, previous_mask=None):
         """The one vector is always there."""
         return None
 
     def compute_output_shape(self, memory_shape, memory_mask_shape=None, mask_shape=None):
-        return (*memory_shape[:-2], memory_shape[-1]), tuple(memory_shape[:-1])
+        context = (*memory_shape[:-2], memory_shape[-1])
+        return (context, tuple(memory_shape[:-1])) if self.return_attention_scores else context
 
     def get_config(self):
-        return {**super().get_config(), "units": self.units}
+        own = {
+            "units": self.units,
+            "use_bias": self.use_bias,
+            "return_attention_scores": self.return_attention_scores,
+        }
+        return {**super().get_config(), **own}

@@ -7,14 +7,18 @@ import keras
 from keras import ops
 
 from pairloom.models.cells.loop_cell import LoopCell
+from pairloom.models.weighted import Weighted
 
 
-class _OneStateCell(keras.layers.Layer):
+class _OneStateCell(Weighted):
     """A Keras cell with one state: what `keras.layers.RNN` asks of it."""
 
-    def __init__(self, units: int, **kwargs):
+    kinds = {"kernel": "glorot_uniform", "recurrent": "orthogonal", "bias": "zeros"}
+
+    def __init__(self, units: int, *, use_bias: bool = True, **kwargs):
         super().__init__(**kwargs)
         self.units = units
+        self.use_bias = use_bias
         self.state_size = units
         self.output_size = units
 
@@ -22,7 +26,11 @@ class _OneStateCell(keras.layers.Layer):
         return [ops.zeros((batch_size, self.units), dtype=self.compute_dtype)]
 
     def get_config(self):
-        return {**super().get_config(), "units": self.units}
+        return {**super().get_config(), "units": self.units, "use_bias": self.use_bias}
+
+    def compute_output_shape(self, inputs_shape, states_shape=None):
+        state = (inputs_shape[0], self.units)
+        return state, [state]
 
 
 class _Mutant(LoopCell, _OneStateCell):
@@ -39,18 +47,17 @@ class _Mutant(LoopCell, _OneStateCell):
     def build(self, inputs_shape):
         width = inputs_shape[-1]
         self.block_kernels = {
-            name: self._add(f"{name}_kernel", (width, self.units), "glorot_uniform")
+            name: self.add(f"{name}_kernel", (width, self.units))
             for name in self.blocks
             if name != self.plain_block or width != self.units
         }
         self.recurrent_kernels = {
-            name: self._add(f"recurrent_{name}_kernel", (self.units, self.units), "orthogonal")
+            name: self.add(f"recurrent_{name}_kernel", (self.units, self.units), "recurrent")
             for name in self.recurrent_blocks()
         }
-        self.bias = self._add("bias", (3 * self.units,), "zeros")
-
-    def _add(self, name: str, shape: tuple[int, ...], initializer: str):
-        return self.add_weight(shape=shape, initializer=initializer, name=name)
+        self.bias: Any = None
+        if self.use_bias:
+            self.bias = self.add("bias", (3 * self.units,), "bias")
 
     def recurrent_blocks(self) -> tuple[str, ...]:
         """The blocks in which the state is multiplied."""
@@ -67,7 +74,7 @@ class _Mutant(LoopCell, _OneStateCell):
         return dict(self.recurrent_kernels)
 
     def input_bias(self, dtype: str) -> Any:
-        return ops.cast(self.bias, dtype)
+        return None if self.bias is None else ops.cast(self.bias, dtype)
 
     def stepper(self) -> Callable:
         def step(projected, states, multiply):
@@ -101,6 +108,9 @@ class MUT1Cell(_Mutant):
 
     Args:
         units: Width of the state.
+        use_bias: Whether there are the `b`.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, the same of
+            `recurrent_` and `bias_`, and what every Keras layer takes.
     """
 
     plain_block = "candidate"
@@ -109,6 +119,8 @@ class MUT1Cell(_Mutant):
         return ("reset", "candidate")
 
     def input_bias(self, dtype: str) -> Any:
+        if self.bias is None:
+            return None
         # The candidate's bias is outside of `tanh(x)`.
         inside = ops.cast(self.bias[: 2 * self.units], dtype)
         return ops.concatenate([inside, ops.zeros((self.units,), dtype=dtype)])
@@ -117,6 +129,8 @@ class MUT1Cell(_Mutant):
         return z
 
     def _plain(self, x):
+        if self.bias is None:
+            return ops.tanh(x)
         return ops.tanh(x) + ops.cast(self.bias[2 * self.units :], x.dtype)
 
 
@@ -131,6 +145,9 @@ class MUT2Cell(_Mutant):
 
     Args:
         units: Width of the state.
+        use_bias: Whether there are the `b`.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, the same of
+            `recurrent_` and `bias_`, and what every Keras layer takes.
     """
 
     plain_block = "reset"
@@ -145,6 +162,9 @@ class MUT3Cell(_Mutant):
 
     Args:
         units: Width of the state.
+        use_bias: Whether there are the `b`.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, the same of
+            `recurrent_` and `bias_`, and what every Keras layer takes.
     """
 
     def _update(self, z, h, multiply):

@@ -31,6 +31,10 @@ class Decoder(keras.layers.Layer):
                 _check_batch(other, memory)
         return super().__call__(*args, **kwargs)
 
+    def compute_mask(self, *args, **kwargs):
+        """What is made for padding is never looked at."""
+        return None
+
     def _taken(self, memory: Any) -> Memory:
         """The memory in the type that the layer computes in, for methods that Keras does not call.
 

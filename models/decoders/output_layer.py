@@ -44,5 +44,12 @@ class OutputLayer(keras.layers.Layer):
     def call(self, features):
         return product(features, ops.transpose(ops.convert_to_tensor(self.table)), self.bias)
 
+    def compute_mask(self, features, previous_mask=None):
+        """Logits for every position."""
+        return previous_mask
+
+    def compute_output_shape(self, features_shape):
+        return (*features_shape[:-1], self.vocabulary_size)
+
     def get_config(self):
         return {**super().get_config(), "vocabulary_size": self.vocabulary_size}

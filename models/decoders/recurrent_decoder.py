@@ -87,12 +87,20 @@ class RecurrentDecoder(SharedParts, Decoder):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        # XLA would compile TensorFlow's loop anew for every length.
+        self.supports_jit = keras.backend.backend() != "tensorflow"
         _check_choice("context", context, ("attention", "every_step", "state"))
         _check_choice("style", style, ("luong", "bahdanau"))
         if attention is not None and not isinstance(attention, keras.layers.Layer):
             raise TypeError(
                 "`attention` must be an attention layer, such as `SoftAttention(GeneralScore())`; "
                 f"names go to `mode` and `score`. Received: attention={attention!r}."
+            )
+        dropped = getattr(attention, "dropout", 0.0)
+        if dropped:
+            raise ValueError(
+                "An attention in a recurrent decoder must have no dropout of its own: it is asked "
+                f"inside of the loop, which draws nothing. Received: dropout={dropped}."
             )
         if layers < 1:
             raise ValueError(f"`layers` must be at least 1. Received: layers={layers}.")

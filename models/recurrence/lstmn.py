@@ -33,6 +33,8 @@ class LSTMN(keras.layers.Layer):
 
     def __init__(self, units: int, **kwargs):
         super().__init__(**kwargs)
+        # XLA would compile TensorFlow's loop anew for every length.
+        self.supports_jit = keras.backend.backend() != "tensorflow"
         if units < 1:
             raise ValueError(f"`units` must be at least 1. Received: units={units}.")
         self.units = units

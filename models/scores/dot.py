@@ -3,9 +3,11 @@
 import keras
 from keras import ops
 
+from pairloom.models.scores.score import Score
+
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class DotScore(keras.layers.Layer):
+class DotScore(Score):
     """Scores every memory position with its dot product with the query.
 
     `score(q, m) = q . m`, Luong et al. (2015), equation 8. It has no weights, so query and memory
@@ -23,14 +25,6 @@ class DotScore(keras.layers.Layer):
 
     def build(self, query_shape, memory_shape, keys_shape=None):
         check_equal_widths(self, query_shape, memory_shape)
-
-    def keys(self, memory):
-        """The memory itself: there is nothing to prepare."""
-        return memory
-
-    def kernels(self):
-        """The matrices that meet every query, by name: none."""
-        return {}
 
     def call(self, query, memory, keys=None, multiply=None):
         return ops.matmul(query, ops.swapaxes(memory, 1, 2))

@@ -4,13 +4,18 @@ import keras
 from keras import ops
 
 from pairloom.models.product import product
+from pairloom.models.scores.score import Score
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class GeneralScore(keras.layers.Layer):
+class GeneralScore(Score):
     """Scores every memory position with one matrix between query and memory.
 
     `score(q, m) = q . W m`, Luong et al. (2015), equation 8. Also called multiplicative, bilinear.
+
+    Args:
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, and what every
+            Keras layer takes.
 
     Call arguments:
         query: `(batch, query_time, query_units)`.
@@ -22,20 +27,14 @@ class GeneralScore(keras.layers.Layer):
         `(batch, query_time, memory_time)`, not normalised.
     """
 
+    kinds = {"kernel": "glorot_uniform"}
+
     def build(self, query_shape, memory_shape, keys_shape=None):
-        self.kernel = self.add_weight(
-            shape=(memory_shape[-1], query_shape[-1]),
-            initializer="glorot_uniform",
-            name="kernel",
-        )
+        self.kernel = self.add("kernel", (memory_shape[-1], query_shape[-1]))
 
     def keys(self, memory):
         """The part `W m` that no query changes: `(batch, memory_time, query_units)`."""
         return product(memory, self.kernel)
-
-    def kernels(self):
-        """The matrices that meet every query, by name: none."""
-        return {}
 
     def call(self, query, memory, keys=None, multiply=None):
         keys = self.keys(memory) if keys is None else keys

@@ -5,13 +5,14 @@ from keras import ops
 
 from pairloom.models.places import count_places
 from pairloom.models.product import plain_products
+from pairloom.models.scores.score import Score
 
 # What a masked softmax gives to places where there is nothing.
 _NEVER = -1e9
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class LocationScore(keras.layers.Layer):
+class LocationScore(Score):
     """Scores every memory position by its number alone: `score(q, .) = W q`.
 
     Luong et al. (2015), equation 9. A row of `W` is a place, so there is a last one: positions
@@ -20,13 +21,16 @@ class LocationScore(keras.layers.Layer):
 
     Args:
         positions: How many places there are.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, and what every
+            Keras layer takes.
 
     Call arguments:
         query: `(batch, query_time, query_units)`.
         memory: `(batch, memory_time, memory_units)`; only its length counts.
         keys: What `keys(memory)` gave: the memory itself.
         multiply: A loop's own product with what `kernels()` names; see `scan`.
-        memory_mask: `(batch, memory_time)`, True where there is something; None: everywhere.
+        memory_mask: `(batch, memory_time)` or `(batch, query_time, memory_time)`, True where there
+            is something; None: everywhere.
 
     Returns:
         `(batch, query_time, memory_time)`, not normalised.
@@ -34,6 +38,7 @@ class LocationScore(keras.layers.Layer):
 
     # Whether the score must know the mask: an attention then asks `reach`, and calls with it.
     counts_places = True
+    kinds = {"kernel": "glorot_uniform"}
 
     def __init__(self, positions: int = 200, **kwargs):
         super().__init__(**kwargs)
@@ -42,13 +47,7 @@ class LocationScore(keras.layers.Layer):
         self.positions = positions
 
     def build(self, query_shape, memory_shape, keys_shape=None, memory_mask_shape=None):
-        self.kernel = self.add_weight(
-            shape=(query_shape[-1], self.positions), initializer="glorot_uniform", name="kernel"
-        )
-
-    def keys(self, memory):
-        """The memory itself: there is nothing to prepare."""
-        return memory
+        self.kernel = self.add("kernel", (query_shape[-1], self.positions))
 
     def kernels(self):
         """The matrices that meet every query, by name."""
@@ -69,7 +68,8 @@ class LocationScore(keras.layers.Layer):
         scores = ops.concatenate([scores, beyond], -1)
         if memory_mask is None:
             return scores[:, :, :time]
-        places = ops.cast(ops.maximum(count_places(memory_mask), 0.0), "int32")[:, None]
+        places = ops.cast(ops.maximum(count_places(memory_mask), 0.0), "int32")
+        places = places if len(places.shape) == 3 else places[:, None]
         return ops.take_along_axis(
             scores, ops.broadcast_to(places, (*ops.shape(query)[:2], time)), axis=-1
         )

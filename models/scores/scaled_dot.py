@@ -4,16 +4,19 @@ import keras
 from keras import ops
 
 from pairloom.models.product import plain_products, product
+from pairloom.models.scores.score import Score
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
-class ScaledDotScore(keras.layers.Layer):
+class ScaledDotScore(Score):
     """Scores every memory position with a dot product in a space of its own.
 
     `score(q, m) = (W m) . (U q) / sqrt(units)`, Vaswani et al. (2017), equation 1.
 
     Args:
         units: Width of the space in which the two meet.
+        **kwargs: `kernel_initializer`, `kernel_regularizer`, `kernel_constraint`, and what every
+            Keras layer takes.
 
     Call arguments:
         query: `(batch, query_time, query_units)`.
@@ -25,6 +28,8 @@ class ScaledDotScore(keras.layers.Layer):
         `(batch, query_time, memory_time)`, not normalised.
     """
 
+    kinds = {"kernel": "glorot_uniform"}
+
     def __init__(self, units: int, **kwargs):
         super().__init__(**kwargs)
         if units < 1:
@@ -32,12 +37,8 @@ class ScaledDotScore(keras.layers.Layer):
         self.units = units
 
     def build(self, query_shape, memory_shape, keys_shape=None):
-        self.query_kernel = self.add_weight(
-            shape=(query_shape[-1], self.units), initializer="glorot_uniform", name="query_kernel"
-        )
-        self.memory_kernel = self.add_weight(
-            shape=(memory_shape[-1], self.units), initializer="glorot_uniform", name="memory_kernel"
-        )
+        self.query_kernel = self.add("query_kernel", (query_shape[-1], self.units))
+        self.memory_kernel = self.add("memory_kernel", (memory_shape[-1], self.units))
 
     def keys(self, memory):
         """The part `W m / sqrt(units)` that no query changes: `(batch, memory_time, units)`."""

@@ -30,7 +30,7 @@ def uniform(first: np.ndarray, second: np.ndarray, length: int) -> np.ndarray:
         *(np.broadcast_to(word[..., None], (*shape, len(blocks))) for word in mixed[2:]),
     ]
     drawn = _philox(counter, [word[..., None] for word in mixed[:2]])
-    words_in_order = np.stack(drawn, -1).reshape(*shape, -1)[..., :length]
+    words_in_order = np.stack(drawn, -1).reshape(*shape, 4 * len(blocks))[..., :length]
     # 23 random bits behind the point of a number from 1 to below 2.
     bits = (words_in_order & np.uint64(0x7FFFFF)).astype("uint32") | np.uint32(127 << 23)
     return bits.view("float32") - np.float32(1.0)

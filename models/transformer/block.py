@@ -93,7 +93,9 @@ class TransformerBlock(keras.layers.Layer):
         training=False,
     ):
         asked = self.self_norm(inputs)
-        context, weights = self.self_attention(asked, asked, memory_mask=inputs_mask, causal=causal)
+        context, weights = self.self_attention(
+            asked, asked, memory_mask=inputs_mask, use_causal_mask=causal
+        )
         hidden = inputs + self.dropout(context, training=training)
         if self.cross_attention is not None:
             hidden, weights = self._look(hidden, memory, memory_mask, keys, training)
@@ -140,6 +142,10 @@ class TransformerBlock(keras.layers.Layer):
 
     def _think(self, hidden, training):
         return hidden + self.dropout(self.feed_forward(self.feed_norm(hidden)), training=training)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """An output for every input."""
+        return previous_mask
 
     def compute_output_shape(self, inputs_shape, memory_shape=None, **other_shapes):
         seen = inputs_shape if memory_shape is None else memory_shape

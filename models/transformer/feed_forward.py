@@ -45,6 +45,10 @@ class FeedForward(keras.layers.Layer):
         hidden = ops.relu(product(inputs, self.hidden_kernel, self.hidden_bias))
         return product(hidden, self.output_kernel, self.output_bias)
 
+    def compute_mask(self, inputs, previous_mask=None):
+        """An output for every input."""
+        return previous_mask
+
     def compute_output_shape(self, inputs_shape):
         return tuple(inputs_shape)
 

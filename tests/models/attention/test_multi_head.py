@@ -53,11 +53,13 @@ def by_hand(attention, query, memory, mask, causal=False):
 def test_it_is_the_paper_s_equations(causal, queries, output_units):
     attention = make(output_units)
     query = QUERY[:, :queries]
-    context, weights = attention(query, MEMORY, memory_mask=MASK, causal=causal, per_head=True)
+    context, weights = attention(
+        query, MEMORY, memory_mask=MASK, use_causal_mask=causal, per_head=True
+    )
     expected, expected_weights = by_hand(attention, query, MEMORY, MASK, causal)
     np.testing.assert_allclose(array(context), expected, atol=1e-5)
     np.testing.assert_allclose(array(weights), expected_weights, atol=1e-5)
-    _, mean = attention(query, MEMORY, memory_mask=MASK, causal=causal)
+    _, mean = attention(query, MEMORY, memory_mask=MASK, use_causal_mask=causal)
     np.testing.assert_allclose(array(mean), expected_weights.mean(1), atol=1e-5)
 
 
@@ -108,7 +110,7 @@ def test_the_gradient_is_the_slope(gradients, slopes, float64):
     memory = MEMORY.astype("float64")
 
     def loss(query, memory):
-        context, weights = attention(query, memory, memory_mask=MASK, causal=True)
+        context, weights = attention(query, memory, memory_mask=MASK, use_causal_mask=True)
         return ops.sum(context**2) + ops.sum(weights[..., 0] ** 2)
 
     # The softmax is float32 under every policy, which bounds what a difference can show.
@@ -137,15 +139,15 @@ def test_keys_made_once_give_the_same_and_each_kernel_is_used_once():
 
 def test_no_query_sees_behind_its_own_place():
     attention = make(memory_units=10)
-    context, weights = attention(QUERY, QUERY, causal=True)
+    context, weights = attention(QUERY, QUERY, use_causal_mask=True)
     changed = QUERY.copy()
     changed[:, 2:] += 1.0
-    other, _ = attention(changed, changed, causal=True)
+    other, _ = attention(changed, changed, use_causal_mask=True)
     np.testing.assert_allclose(array(other)[:, :2], array(context)[:, :2], atol=1e-6)
     assert np.abs(array(other) - array(context))[:, 2:].max() > 0.01
     np.testing.assert_array_equal(np.triu(array(weights), 1), 0.0)
     # The newest queries alone, before the whole memory, see what they saw before.
-    newest, _ = attention(QUERY[:, 2:], QUERY, causal=True)
+    newest, _ = attention(QUERY[:, 2:], QUERY, use_causal_mask=True)
     np.testing.assert_allclose(array(newest), array(context)[:, 2:], atol=1e-6)
 
 

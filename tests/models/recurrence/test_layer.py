@@ -147,6 +147,94 @@ def test_the_mask_of_an_embedding_is_taken():
     assert not outputs[ids == 0].any()
 
 
-def test_a_cell_of_keras_is_refused():
-    with pytest.raises(TypeError, match=r"runs pairloom's cells.*keras.layers.RNN"):
-        Recurrence(keras.layers.GRUCell(8))
+def to_numpy(tensor):
+    return np.array(keras.ops.convert_to_numpy(tensor))
+
+
+KERAS_CELLS = {
+    "gru": lambda: keras.layers.GRUCell(4),
+    "lstm": lambda: keras.layers.LSTMCell(4),
+    "stacked": lambda: keras.layers.StackedRNNCells(
+        [keras.layers.GRUCell(5), keras.layers.SimpleRNNCell(4)]
+    ),
+    "ours": lambda: make_cell("gru", 4),
+}
+
+
+@pytest.mark.parametrize("make_one", KERAS_CELLS.values(), ids=KERAS_CELLS)
+@pytest.mark.parametrize("how", [{}, {"go_backwards": True}, {"return_sequences": False}])
+def test_it_is_keras_s_own_loop(make_one, how):
+    inputs, mask = batch()
+    mask = mask[:3]  # Keras's loop leaves a row with nothing as it began.
+    inputs = inputs[:3]
+    cell = make_one()
+    ours = Recurrence(cell, **how)
+    theirs = keras.layers.RNN(cell, **{"return_sequences": True, "return_state": True, **how})
+    made, states = ours(inputs, inputs_mask=mask)
+    wanted, *wanted_states = theirs(inputs, mask=mask)
+    if how.get("return_sequences", True):
+        here = mask[:, ::-1] if "go_backwards" in how else mask
+        wanted = to_numpy(wanted) * here[..., None]
+    np.testing.assert_allclose(to_numpy(made), to_numpy(wanted), atol=1e-5)
+    for one, other in zip(states, keras.tree.flatten(wanted_states)):
+        np.testing.assert_allclose(to_numpy(one), to_numpy(other), atol=1e-5)
+
+
+def test_a_sequence_goes_on_from_the_states_it_was_left_in():
+    inputs, _ = batch()
+    layer = make("lstm", both_ways=False)
+    whole, states = layer(inputs)
+    _, middle = layer(inputs[:, :2])
+    rest, ends = layer(inputs[:, 2:], initial_state=middle)
+    np.testing.assert_allclose(to_numpy(rest), to_numpy(whole)[:, 2:], atol=1e-5)
+    np.testing.assert_allclose(to_numpy(ends[1]), to_numpy(states[1]), atol=1e-5)
+    with pytest.raises(ValueError, match="must have 2 states.*Received: 1"):
+        layer(inputs, initial_state=middle[:1])
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_last_outputs_are_those_of_each_direction_s_last_step(backwards):
+    inputs, mask = batch()
+    layer = make(backwards=backwards)
+    _, (one, other) = layer(inputs, inputs_mask=mask)
+    last = Recurrence(
+        layer.cell, layer.backward_cell, backwards, return_sequences=False, return_state=False
+    )(inputs, inputs_mask=mask)
+    wanted = np.concatenate([to_numpy(one), to_numpy(other)], -1)
+    np.testing.assert_allclose(to_numpy(last), wanted, atol=1e-6)
+
+
+def test_it_stands_in_a_sequential_model_and_hands_the_mask_on(tmp_path):
+    model = keras.Sequential(
+        [
+            keras.Input((5,), dtype="int32"),
+            keras.layers.Embedding(9, 6, mask_zero=True),
+            Recurrence(make_cell("gru", 4), make_cell("gru", 4), return_state=False),
+            Recurrence(keras.layers.LSTMCell(3), return_sequences=False, return_state=False),
+        ]
+    )
+    ids = np.array([[4, 5, 6, 0, 0], [7, 8, 0, 0, 0]])
+    made = to_numpy(model(ids))
+    assert made.shape == model.output_shape[:0] + (2, 3)
+    short = to_numpy(model(np.pad(ids[:, :3], [(0, 0), (0, 2)])))
+    np.testing.assert_allclose(made, short, atol=1e-6)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(to_numpy(loaded(ids)), made, atol=1e-6)
+
+
+def test_a_type_reaches_the_cells_and_comes_back_from_a_configuration():
+    layer = Recurrence(make_cell("gru", 4), dtype="mixed_bfloat16")
+    assert layer.cell.compute_dtype == "bfloat16"
+    layer = Recurrence(make_cell("gru", 4, dtype="float32"))
+    again = Recurrence.from_config(layer.get_config())
+    assert again.cell.compute_dtype == "float32" and again.return_sequences
+
+
+def test_what_it_cannot_run_is_refused():
+    with pytest.raises(TypeError, match="runs cells, such as.*Received: builtins.int"):
+        Recurrence(8)
+    with pytest.raises(ValueError, match="must have no dropout"):
+        Recurrence(keras.layers.GRUCell(8, dropout=0.5))
+    with pytest.raises(ValueError, match="`go_backwards` is for one cell alone"):
+        Recurrence(make_cell("gru", 4), make_cell("gru", 4), go_backwards=True)
