@@ -4,7 +4,7 @@ RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
 
-.PHONY: setup demo test test-recipes test-backends test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
+.PHONY: setup demo test test-recipes test-backends test-wheel test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -22,6 +22,10 @@ test-recipes: setup
 # The layers alone, in an environment of their own.
 test-backends:
 	@./backends.sh $(PYTEST_ARGS)
+
+# The wheel, installed without TensorFlow on Python 3.10 to 3.13: some minutes.
+test-wheel: setup
+	@.venv/bin/python -m pytest -m minutes tests/test_wheel.py $(PYTEST_ARGS)
 
 # Real Airflows, 2.10 and 3, each in an environment of its own: some twenty minutes.
 test-airflow: setup
@@ -50,6 +54,7 @@ lint: setup
 	.venv/bin/ruff check .
 	@view=$$(mktemp -d) && trap 'rm -rf "$$view"' EXIT && mkdir "$$view/pairloom" && \
 	for package in $(PACKAGES); do ln -s "$(CURDIR)/$$package" "$$view/pairloom/$$package"; done && \
+	ln -s "$(CURDIR)/package/__init__.py" "$$view/pairloom/__init__.py" && \
 	cd "$$view" && MYPYPATH="$$view" "$(CURDIR)/.venv/bin/mypy" --config-file "$(CURDIR)/pyproject.toml" \
 	    --cache-dir "$(CURDIR)/.mypy_cache" --package pairloom
 

@@ -54,12 +54,12 @@ if [ ! -x "$env/bin/uv" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; the
     say "installing the newest Keras, TensorFlow, JAX and PyTorch into $env: up to 8 GB"
     "$env/bin/python" -m pip install --quiet --disable-pip-version-check 'uv>=0.5' ||
         fail "pip could not install uv: is the package registry reachable?"
-    "$env/bin/uv" pip install --quiet --python "$env/bin/python" --upgrade . jax torch pytest hypothesis ||
+    "$env/bin/uv" pip install --quiet --python "$env/bin/python" --upgrade '.[tensorflow]' jax torch pytest hypothesis ||
         fail "the packages could not be installed: see the message above."
     echo "$wanted" >"$stamp"
 fi
 
-# Installed, not linked: what is tested is what `pip install pairloom` gives.
+# Installed, not linked: what is tested is what `pip install 'pairloom[tensorflow]'` gives.
 rm -rf build
 "$env/bin/uv" pip install --quiet --python "$env/bin/python" --no-deps --reinstall-package pairloom .
 rm -rf build

@@ -23,18 +23,26 @@ def folders_with_code() -> set[str]:
     for top in TOP:
         for file in (ROOT / top).rglob("*.py"):
             found.add(".".join(("pairloom", *file.parent.relative_to(ROOT).parts)))
-    return found
+    return {*found, "pairloom"}
 
 
 def test_every_folder_with_code_is_a_package_and_is_listed(project):
     assert set(project["tool"]["setuptools"]["packages"]) == folders_with_code()
     for package in folders_with_code():
-        folder = ROOT.joinpath(*package.split(".")[1:])
+        folder = ROOT.joinpath(*(package.split(".")[1:] or ["package"]))
         assert (folder / "__init__.py").exists(), f"{folder} has no __init__.py"
 
 
 def test_every_top_package_has_its_folder(project):
-    assert project["tool"]["setuptools"]["package-dir"] == {f"pairloom.{t}": t for t in TOP}
+    folders = {"pairloom": "package", **{f"pairloom.{t}": t for t in TOP}}
+    assert project["tool"]["setuptools"]["package-dir"] == folders
+
+
+def test_the_version_is_told_once_and_again(project):
+    told = (ROOT / "package" / "__init__.py").read_text("utf-8")
+    assert f'__version__ = "{project["project"]["version"]}"' in told
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"## {project['project']['version']}" in changelog
 
 
 def test_the_lock_file_is_that_of_the_project(project):
@@ -61,7 +69,7 @@ def _name(requirement: str) -> str:
 def test_the_wheel_holds_all_code_and_data(tmp_path):
     source = tmp_path / "source"
     source.mkdir()
-    for name in (*TOP, "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("package", *TOP, "pyproject.toml", "README.md", "LICENSE"):
         (source / name).symlink_to(ROOT / name)
     script = (
         "import os, sys; os.chdir(sys.argv[1]);"
@@ -77,7 +85,7 @@ def test_the_wheel_holds_all_code_and_data(tmp_path):
         held = {name for name in wheel.namelist() if name.startswith("pairloom/")}
         [licence] = [n for n in wheel.namelist() if n.endswith("licenses/LICENSE")]
         assert b"Apache License" in wheel.read(licence)
-    expected = set()
+    expected = {"pairloom/__init__.py", "pairloom/py.typed"}
     for top in TOP:
         for pattern in ("*.py", "*.yaml", "*.txt", "*.config"):
             expected |= {
