@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -24,7 +25,16 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from pairloom.models import Memory, RecurrentDecoder, beam_search
+from pairloom.models import (
+    AdditiveScore,
+    GRUCell,
+    LSTMCell,
+    Memory,
+    Recurrence,
+    RecurrentDecoder,
+    SoftAttention,
+    beam_search,
+)
 from pairloom.models.losses import projected_cross_entropy
 
 UNITS, SIZE, BATCH, TIME, BEAMS = 256, 8000, 64, 17, 5
@@ -42,10 +52,63 @@ def main() -> None:
     args = parser.parse_args()
     if args.one:
         return one_length(args.one[0], int(args.one[1]))
+    alone(args.rounds)
     training(args.rounds)
     decoding_step(args.rounds)
     if args.plot:
         plot(args.plot, *over_lengths())
+
+
+def alone(rounds: int) -> None:
+    """Single layers beside Keras's own: the same arithmetic, forwards and backwards."""
+    random = np.random.default_rng(0)
+    states, asks = (
+        tf.constant(random.normal(size=(BATCH, TIME, UNITS)).astype("float32")) for _ in range(2)
+    )
+    rnn = partial(keras.layers.RNN, return_sequences=True)
+    query, key = (keras.layers.Dense(UNITS, use_bias=False) for _ in range(2))
+    theirs = keras.layers.AdditiveAttention()
+    ours = SoftAttention(AdditiveScore(UNITS))
+    both = keras.layers.Bidirectional(rnn(keras.layers.GRUCell(UNITS)))
+    two = Recurrence(GRUCell(UNITS), GRUCell(UNITS), return_state=False)
+    lstm = Recurrence(LSTMCell(UNITS), return_state=False)
+    one = Recurrence(GRUCell(UNITS), return_state=False)
+    pairs: dict[str, tuple[tuple[Any, list], tuple[Any, list]]] = {
+        "GRU": ((one, [one]), with_layer(rnn(keras.layers.GRUCell(UNITS)))),
+        "LSTM": ((lstm, [lstm]), with_layer(rnn(keras.layers.LSTMCell(UNITS)))),
+        "GRU, both ways": ((two, [two]), with_layer(both)),
+        "additive attention": (
+            (lambda x: ours(asks, x)[0], [ours]),
+            (lambda x: theirs([query(asks), x, key(x)]), [query, key, theirs]),
+        ),
+    }
+    print(f"Layers alone, {BATCH} sentences of {TIME} tokens: keras.layers / ours")
+    for name, sides in pairs.items():
+        steps = [layer_step(call, layers, states) for call, layers in sides]
+        seconds = [[best_of(partial(step, states), 10) for step in steps] for _ in range(rounds)]
+        own, other = np.median(seconds, 0)
+        ratio = np.median([b / a for a, b in seconds])
+        print(f"  {name}: {1e3 * own:.1f} ms, keras {1e3 * other:.1f} ms: {ratio:.2f}", flush=True)
+
+
+def with_layer(layer: keras.layers.Layer) -> tuple[keras.layers.Layer, list]:
+    """A layer, and what has its weights."""
+    return layer, [layer]
+
+
+def layer_step(call: Callable, layers: list, states) -> Callable:
+    """The gradients of the squares of what `call` makes, by its weights and by what it reads."""
+    call(states)
+    weights = [weight.value for layer in layers for weight in layer.trainable_variables]
+
+    @tf.function(autograph=False)
+    def step(states):
+        with tf.GradientTape() as tape:
+            tape.watch(states)
+            loss = tf.reduce_mean(tf.square(call(states)))
+        return tape.gradient(loss, [*weights, states])
+
+    return step
 
 
 def training(rounds: int) -> None:

@@ -133,7 +133,7 @@ class _LoopProduct:
         @tf.custom_gradient
         def multiply(x, unread):
             def gradient(upstream):
-                by_x = tf.reshape(_times(upstream, self._transposed), tf.shape(x))
+                by_x = _times(upstream, self._transposed)
                 return by_x, tf.reshape(self._noted(x, upstream), self._shape)
 
             return _times(x, self._kernel), gradient
@@ -152,7 +152,7 @@ class _LoopProduct:
                 if not tf.executing_eagerly():
                     # A graph has this once for all steps, and asks even where nothing comes back.
                     self._returned_twice = None
-                return tf.reshape(by_x, tf.shape(x)), upstream_twice
+                return by_x, upstream_twice
 
             return upstream, gradient
 
