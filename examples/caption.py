@@ -1,10 +1,11 @@
 """Captions of images, with the region behind each word: a small `Show, attend and tell`.
 
-    python examples/caption.py          # two minutes on two cores; writes caption.png
+    python examples/caption.py          # a minute or two; writes caption.png
 
 The images are generated: a coloured shape in one of four corners. The encoder gives a vector for
-each of 4 by 4 regions, and the decoder says colour, shape and place, looking at one more than at
-others.
+each of 4 by 4 regions, and the decoder says colour, shape and place. For the place it looks beside
+the shape; colour and form it reads from nearly anywhere, for the network's normalisation tells them
+to all regions: weights say where a decoder looked, not where the thing is.
 """
 
 import keras

@@ -1,6 +1,6 @@
 """Translation with attention, from scratch: numbers in English words to numbers in German ones.
 
-    python examples/translate.py        # a minute on two cores; writes translate.png
+    python examples/translate.py        # half a minute; writes translate.png
 
 `forty two` is `zwei und vierzig`: what comes first in the one comes last in the other, which is
 what attention is for. The model is Bahdanau's encoder and Luong's decoder, in Keras's functional
@@ -64,7 +64,7 @@ def translate(model: keras.Model, source: np.ndarray, longest: int = 10) -> np.n
     return fed[:, 1:]
 
 
-def main(epochs: int = 10, picture: str = "translate.png") -> float:
+def main(epochs: int = 3, picture: str = "translate.png") -> float:
     """Trains, translates numbers the model has not seen, and draws where it looked.
 
     Returns:

@@ -24,7 +24,7 @@ def test_numbers_are_what_they_are_called():
 @pytest.mark.slow
 def test_translation_learns_the_order_of_words(tmp_path):
     picture = tmp_path / "translate.png"
-    assert load("translate").main(epochs=6, picture=str(picture)) > 0.8
+    assert load("translate").main(picture=str(picture)) > 0.9
     assert picture.stat().st_size > 1000
 
 
