@@ -50,7 +50,7 @@ def test_a_block_adds_each_part_s_answer_to_its_normalised_input():
     outputs, weights = block(INPUTS, MEMORY, memory_mask=MASK, causal=True)
     x = INPUTS
     asked = norm_by_hand(x, block.self_norm).astype("float32")
-    x = x + array(block.self_attention(asked, asked, causal=True)[0])
+    x = x + array(block.self_attention(asked, asked, use_causal_mask=True)[0])
     asked = norm_by_hand(x, block.cross_norm).astype("float32")
     context, expected_weights = block.cross_attention(asked, MEMORY, memory_mask=MASK)
     x = x + array(context)
