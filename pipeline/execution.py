@@ -162,8 +162,9 @@ def _listening(display: NodeDisplay) -> Iterator[None]:
     from pairloom.components.trainer import progress
     from pairloom.pipeline import baseline
 
-    progress.listener, baseline.listener = display.train, display.remark
+    progress.listener = display.train
+    progress.remarks = baseline.listener = display.remark
     try:
         yield
     finally:
-        progress.listener = baseline.listener = None
+        progress.listener = progress.remarks = baseline.listener = None
