@@ -1,11 +1,11 @@
-"""Training the shipped English-German recipe in several precisions, turn by turn in one process.
+"""Training the shipped English-German recipe in several precisions, batch by batch in turns, in one process.
 
     .venv/bin/python benchmarks/precision.py path/to/multi30k
     .venv/bin/python benchmarks/precision.py path/to/multi30k --of float32 mixed_bfloat16
 
 Real target tokens a second of `multi30k-en-de`, its model and its batches: by the clock, and by the
-processor's own time, which other work on the machine disturbs less. The subwords are not those that
-a run of the recipe learns, but as many.
+processor's own time, which other work on the machine disturbs less; medians over the batches. The
+subwords are not those that a run of the recipe learns, but as many.
 """
 
 import argparse
@@ -41,20 +41,14 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--of", nargs="+", default=["float32", "auto", "mixed_bfloat16"])
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=100)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         recipe = load_recipe(RECIPE)
         prepare(args.data, folder, recipe.vocabularies["joint"].size)
-        loops = {precision: make_loop(recipe, folder, precision) for precision in args.of}
-        rounds = []
-        for number in range(args.rounds):
-            rounds.append([training_speed(loop, args.steps) for loop in loops.values()])
-            told = ", ".join(f"{x[0]:,.0f} ({x[1]:,.0f})" for x in rounds[-1])
-            print(f"round {number + 1}, tokens/s by the clock (by CPU time): {told}", flush=True)
-    print_table(args.of, np.array(rounds))
+        loops = [make_loop(recipe, folder, precision) for precision in args.of]
+        print_table(args.of, *take_turns(loops, args.steps))
 
 
 def make_loop(recipe, folder: Path, precision: str) -> TrainingLoop:
@@ -75,25 +69,32 @@ def make_loop(recipe, folder: Path, precision: str) -> TrainingLoop:
     return TrainingLoop(model, output, settings, train, held_out, str(folder / precision))
 
 
-def training_speed(loop: TrainingLoop, steps: int) -> tuple[float, float]:
-    """Real target tokens a second by the clock, and by CPU time."""
-    tokens = seconds = cpu = 0.0
-    for number, (inputs, target) in enumerate(loop._batches(0).take(steps + NOT_COUNTED)):
-        began = time.perf_counter(), time.process_time()
-        count = float(loop._train_step(inputs, target)[1])
+def take_turns(loops: list[TrainingLoop], steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """A step of each on one batch after another.
+
+    Returns:
+        The batches' tokens, and `(batches, loops, 2)`: seconds by the clock, and of CPU time.
+    """
+    tokens, seconds = [], []
+    for number, (inputs, target) in enumerate(loops[0]._batches(0).take(steps + NOT_COUNTED)):
+        taken = []
+        for loop in loops:
+            began = time.perf_counter(), time.process_time()
+            count = float(loop._train_step(inputs, target)[1])
+            taken.append((time.perf_counter() - began[0], time.process_time() - began[1]))
         if number >= NOT_COUNTED:
-            seconds += time.perf_counter() - began[0]
-            cpu += time.process_time() - began[1]
-            tokens += count
-    return tokens / seconds, tokens / cpu
+            tokens.append(count)
+            seconds.append(taken)
+    return np.array(tokens), np.array(seconds)
 
 
-def print_table(names: list[str], rounds: np.ndarray) -> None:
-    """Medians of `(rounds, precisions, 2)`, and how many times the first one's each is."""
-    print("\n| precision | tokens/s | ratio | tokens a CPU second | ratio |\n|---|---|---|---|---|")
-    ratios = np.median(rounds / rounds[:, :1], axis=0)
-    for name, middle, ratio in zip(names, np.median(rounds, axis=0), ratios):
-        cells = [f"{figure:,.0f} | {times:.2f}" for figure, times in zip(middle, ratio)]
+def print_table(names: list[str], tokens: np.ndarray, seconds: np.ndarray) -> None:
+    """Medians over the batches, of the rates and of how many times the first one's each is."""
+    rates = np.median(tokens[:, None, None] / seconds, axis=0)
+    ratios = np.median(seconds[:, :1] / seconds, axis=0)
+    print("| precision | tokens/s | ratio | tokens a CPU second | ratio |\n|---|---|---|---|---|")
+    for name, rate, ratio in zip(names, rates, ratios):
+        cells = [f"{figure:,.0f} | {times:.2f}" for figure, times in zip(rate, ratio)]
         print(f"| `{name}` | {' | '.join(cells)} |")
 
 

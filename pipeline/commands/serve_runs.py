@@ -22,7 +22,8 @@ def find_all_served(runs_dir: str, wanted: Sequence[str]) -> list[RunFolder]:
     Raises:
         UserError: as `find_served`; or two of them would be served under one name.
     """
-    found = [find_served(runs_dir, run) for run in wanted or [None]]
+    meant: Sequence[str | None] = wanted or [None]
+    found = [find_served(runs_dir, run) for run in meant]
     folders = list({folder.path: folder for folder in found}.values())
     names = [folder.name for folder in folders]
     if twice := sorted({name for name in names if names.count(name) > 1}):
