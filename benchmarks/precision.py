@@ -1,4 +1,4 @@
-"""Training the shipped English-German recipe in several precisions, batch by batch in turns, in one process.
+"""Training the shipped English-German recipe in several precisions, a batch in each by turns.
 
     .venv/bin/python benchmarks/precision.py path/to/multi30k
     .venv/bin/python benchmarks/precision.py path/to/multi30k --of float32 mixed_bfloat16

@@ -52,8 +52,9 @@ def find_served(runs_dir: str, run: str | None) -> RunFolder:
             return served[0]
         if not served:
             raise UserError(
-                f"Expected a run with a pushed model under {runs_dir}. Received: none there. "
-                "Make one with `pairloom run RECIPE`, or name a folder with --model_base_path."
+                f"Expected a run with a pushed model under {Path(runs_dir).resolve()}. Received: "
+                "none there. Make one with `pairloom run RECIPE`, or name a folder with "
+                "--model_base_path."
             )
         raise UserError(
             f"Expected one run to serve. Received: none of {', '.join(names)}. Name one, as in "
