@@ -79,12 +79,18 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--epochs", type=int, default=0, help="train both sides, then decode")
     parser.add_argument("--folder", type=Path, help="keeps the weights of --epochs")
+    parser.add_argument(
+        "--precision",
+        default="float32",
+        choices=["float32", "bfloat16_products"],
+        help="of our training (default float32)",
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = args.folder or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         subwords = prepare(args.data, folder)
-        loop = make_loop(folder, max(args.epochs, 1))
+        loop = make_loop(folder, max(args.epochs, 1), args.precision)
         if args.epochs:
             opennmt(args.opennmt, "learn", folder, args.epochs * loop.steps_per_epoch)
             loop.run()
@@ -180,7 +186,7 @@ def prepare(data: Path, folder: Path, size: int = SIZE) -> Subwords:
     return Subwords(model)
 
 
-def make_loop(folder: Path, epochs: int) -> TrainingLoop:
+def make_loop(folder: Path, epochs: int, precision: str = "float32") -> TrainingLoop:
     """Our side, as a recipe would make it."""
     learned = (folder / "joint.model").read_bytes()
     source, target = (Graph(name, {}, learned) for name in ("source", "target"))
@@ -188,7 +194,11 @@ def make_loop(folder: Path, epochs: int) -> TrainingLoop:
     model = build_model(MODEL, {"source": source}, target)
     # As many batches an epoch as 64 sentences each would make.
     settings = TrainingSettings(
-        epochs=epochs, batch_tokens=1068, label_smoothing=0.0, clip_norm=0.0
+        epochs=epochs,
+        batch_tokens=1068,
+        label_smoothing=0.0,
+        clip_norm=0.0,
+        precision=precision,
     )
     train, held_out = (
         Pairs([str(folder / f"{split}.gz")], SPEC, {"source": source}, target, output.column)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pairloom.kinds.pieces import over_pieces, shown_pieces
+
 _SHADES = " ·░▒▓█"
 # Blocks in colours of the 256-colour palette, steel blue to orange. Blocks let the background
 # through and the colours are neither light nor dark, so that faint looks faint on any terminal.
@@ -22,7 +24,6 @@ _COLORS = (
 # Of words that are painted themselves: faint ones stay as they are.
 _TEXT_COLORS = (0, 67, 73, 179, 208)
 _WIDEST_TOKEN = 12
-WORD_MARK = "▁"
 _NARROWEST_COLUMN = 4
 
 
@@ -35,9 +36,9 @@ def heatmap(
 ) -> str:
     """Draws which source tokens each target token looked at.
 
-    Source tokens stand across, target tokens down; the strongest weight of the map is the
-    darkest shade. A map that is too wide first loses the ends of long tokens, then continues
-    below with the remaining source tokens.
+    Source tokens stand across, target tokens down, as `pieces.py` shows them; the strongest weight
+    of the map is the darkest shade. A map that is too wide first loses the ends of long tokens,
+    then continues below with the remaining source tokens.
 
     ```
        h  i  gh
@@ -66,8 +67,10 @@ def heatmap(
     if 0 in expected:
         return ""
     width = max(width or shutil.get_terminal_size().columns, 12)
-    rows = [printable(token) for token in without_word_marks(target_tokens)]
-    columns = [printable(token) for token in without_word_marks(source_tokens)]
+    written, read = shown_pieces(target_tokens), shown_pieces(source_tokens)
+    weights = over_pieces(np.nan_to_num(weights, nan=0.0, posinf=0.0), written, read)
+    rows = [piece.text for piece in written]
+    columns = [piece.text for piece in read]
     margin = min(max(map(display_width, rows)), max(_WIDEST_TOKEN, width // 4), width - 6)
     rows = [_fit(token, margin) for token in rows]
     sizes = _column_sizes(columns, width - margin - 1)
@@ -101,31 +104,6 @@ def painted(share: float, text: str) -> str:
 def display_width(text: str) -> int:
     """Terminal columns that a text takes: Asian wide characters two, combining marks none."""
     return sum(map(_character_width, text))
-
-
-def without_word_marks(tokens: Sequence[str]) -> list[str]:
-    """Tokens of which each is a whole word, without SentencePiece's mark; others as they are.
-
-    `["▁AA", "▁R"]` becomes `["AA", "R"]`; in `["▁new", "er"]` the mark tells where words begin.
-    """
-    if tokens and all(len(token) > 1 and token[0] == WORD_MARK for token in tokens):
-        return [token[1:] for token in tokens]
-    return list(tokens)
-
-
-def printable(text: str) -> str:
-    """A token as it may be shown: whatever could move the cursor becomes a visible sign."""
-    return "".join(_visible(character) for character in text) or "∅"
-
-
-def _visible(character: str) -> str:
-    if character == " ":
-        return "␣"
-    category = unicodedata.category(character)
-    # Zero-width joiners stay, as emoji and Indic scripts need them.
-    if category == "Cf" and character in "\u200c\u200d":
-        return character
-    return "\ufffd" if category in ("Cc", "Cf", "Cn", "Cs", "Zl", "Zp") else character
 
 
 def _character_width(character: str) -> int:
@@ -164,7 +142,7 @@ def _band_end(sizes: Sequence[int], start: int, room: int) -> int:
 
 
 def _levels(weights: np.ndarray, count: int) -> np.ndarray:
-    weights = np.clip(np.nan_to_num(weights, nan=0.0, posinf=0.0), 0.0, None)
+    weights = np.clip(weights, 0.0, None)
     strongest = weights.max()
     share = weights / strongest if strongest > 0 else weights
     return np.rint(share * (count - 1)).astype(int)

@@ -1,7 +1,7 @@
 """Shows a pipeline's nodes, their states and times, and the training's progress."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
@@ -59,9 +59,15 @@ class NodeDisplay:
 
     Use it as a context manager; `observe` takes the runner's NodeEvents, `train` the trainer's
     progress, `remark` what else there is to say.
+
+    Args:
+        console: Where it is shown.
+        title: The first line.
+        log: Takes every plain line as well, on a terminal too.
     """
 
-    def __init__(self, console: Console, title: str):
+    def __init__(self, console: Console, title: str, log: Callable[[str], None] | None = None):
+        self._log = log
         self._console = console
         self._title = title
         self._nodes: dict[str, str] = {}
@@ -85,8 +91,7 @@ class NodeDisplay:
         self._began = time.monotonic()
         if self._console.is_terminal:
             self._live.start()
-        else:
-            self._console.print(self._title, highlight=False)
+        self._tell(self._title)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -111,23 +116,28 @@ class NodeDisplay:
             return
         self._times[event.node] = event.seconds
         self._progress = None
-        if not self._console.is_terminal:
-            words = f"  {_MARKS[event.state]} {event.node}: {event.state}"
-            self._console.print(f"{words}, {short_time(event.seconds)}", highlight=False)
+        words = f"  {_MARKS[event.state]} {event.node}: {event.state}"
+        self._tell(f"{words}, {short_time(event.seconds)}")
 
     def train(self, progress: "TrainingProgress") -> None:
         """Takes the trainer's progress."""
         self._progress = progress
         now = time.monotonic()
-        if not self._console.is_terminal and now - self._last_plain >= _PLAIN_PROGRESS_SECONDS:
+        if now - self._last_plain >= _PLAIN_PROGRESS_SECONDS:
             self._last_plain = now
-            self._console.print(f"    {progress_words(progress)}", highlight=False)
+            self._tell(f"    {progress_words(progress)}")
 
     def remark(self, words: str) -> None:
         """Shows a line that stays."""
         self._remarks.append(words)
+        self._tell(f"    {words}")
+
+    def _tell(self, line: str) -> None:
+        """A plain line: where there is no terminal to draw on, and in the log."""
         if not self._console.is_terminal:
-            self._console.print(f"    {words}", highlight=False)
+            self._console.print(line, highlight=False)
+        if self._log is not None:
+            self._log(line)
 
     def _render(self) -> Group:
         lines: list[Any] = [Text(self._title, style="bold")]

@@ -17,6 +17,7 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.places import Places
 from pairloom.pipeline.recipe import Recipe, require_data_folder
 from pairloom.pipeline.run_folder import RunFolder, shown_path
+from pairloom.pipeline.run_log import RunLog
 from pairloom.pipeline.settings_text import plain
 from pairloom.pipeline.stopping import Interrupted, stoppable
 
@@ -76,19 +77,25 @@ def execute(
     with folder.locked() as before:
         records.mend(folder, before)
         folder.note_run(run_id)
-        log = folder.logs / f"{run_id}.log"
-        with quiet.output_to(log, verbose) as terminal, stoppable(terminal) as stop:
+        log = RunLog(folder.logs / f"{run_id}.log")
+        with (
+            log,
+            quiet.output_to(log.libraries, verbose) as terminal,
+            stoppable(terminal) as stop,
+        ):
             try:
-                _run_pipeline(recipe, folder, run_id, terminal, build, (start, end))
+                _run_pipeline(recipe, folder, run_id, terminal, build, (start, end), log)
             except UserError as error:
-                raise UserError(f"{error}\n  log: {shown_path(log)}") from error
+                log.tell(str(error))
+                raise UserError(f"{error}\n  log: {shown_path(log.path)}") from error
             except KeyboardInterrupt:
+                log.tell("stopped")
                 records.mend(folder, run_id)
                 raise Interrupted(
                     "Stopped. The same command goes on from there; finished nodes are kept.",
                     128 + stop.get("signal", signal.SIGINT),
                 ) from None
-    return FinishedRun(run_id, folder, log)
+    return FinishedRun(run_id, folder, log.path)
 
 
 def look_at_data(recipe: Recipe) -> None:
@@ -119,9 +126,11 @@ def _run_pipeline(
     terminal: TextIO,
     build: Build | None,
     part: tuple[str, str],
+    log: RunLog,
 ) -> None:
     title = f"{recipe.name} → {shown_path(folder.path)}"
-    with NodeDisplay(terminal_console(terminal), title) as display:
+    log.tell(f"run {run_id} of {recipe.file}")
+    with NodeDisplay(terminal_console(terminal), title, log.tell) as display:
         from pairloom.components.trainer.devices import reserve_devices
         from pairloom.pipeline import compiled, runner
         from pairloom.pipeline.part import keep_part
@@ -162,8 +171,9 @@ def _listening(display: NodeDisplay) -> Iterator[None]:
     from pairloom.components.trainer import progress
     from pairloom.pipeline import baseline
 
-    progress.listener, baseline.listener = display.train, display.remark
+    progress.listener = display.train
+    progress.remarks = baseline.listener = display.remark
     try:
         yield
     finally:
-        progress.listener = baseline.listener = None
+        progress.listener = progress.remarks = baseline.listener = None

@@ -58,7 +58,7 @@ def output_to(log_file: Path, verbose: bool = False) -> Iterator[TextIO]:
     try:
         with (
             os.fdopen(log, "a", buffering=1) as stream,
-            _log_records_to(logging.StreamHandler(stream)),
+            _log_records_to(logging.StreamHandler(stream), alone=True),
         ):
             yield terminal
     finally:
@@ -74,19 +74,20 @@ def output_to(log_file: Path, verbose: bool = False) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _log_records_to(handler: logging.Handler) -> Iterator[None]:
-    """Adds a handler with times and levels to the root logger, for a while."""
+def _log_records_to(handler: logging.Handler, alone: bool = False) -> Iterator[None]:
+    """Adds a handler with times and levels to the root logger, or puts it there alone, a while."""
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    level, complaining = root.level, logging.raiseExceptions
-    root.addHandler(handler)
+    level, complaining, others = root.level, logging.raiseExceptions, root.handlers
+    # Others that write to stderr would say everything twice.
+    root.handlers = [handler] if alone else [*others, handler]
     root.setLevel(logging.INFO)
     # Of a log that a full disk does not take, the user would get a traceback for every line.
     logging.raiseExceptions = False
     try:
         yield
     finally:
-        root.removeHandler(handler)
+        root.handlers = others
         root.setLevel(level)
         logging.raiseExceptions = complaining
         handler.close()

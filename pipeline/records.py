@@ -45,6 +45,7 @@ class RunRecord:
         pushed: The version pushed by this run, or found pushed; empty where none was.
         failed_node: The node that failed, if one did.
         settings: The whole recipe; empty where the run did not get to its report.
+        overrides: Which of them were not those of its file, by dotted name.
         report: The file of its report; empty where there is none.
         data: Pairs by split, and `rejected` rows.
     """
@@ -58,6 +59,7 @@ class RunRecord:
     pushed: str = ""
     failed_node: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
     report: str = ""
     data: dict[str, int] = field(default_factory=dict)
 
@@ -236,7 +238,8 @@ def _record(
             known["failed_node"] = node
         if node == REPORT_NODE:
             # Known from the moment that it began: a report that failed was of these settings too.
-            known["settings"] = _settings(execution)
+            known["settings"] = _settings(execution, "recipe")
+            known["overrides"] = _settings(execution, "overrides")
         if execution.last_known_state in _GOOD:
             known.update(_results(_outputs(store, execution.id)))
     # Some versions of TFX put the pipeline's name and a dot before the id.
@@ -293,8 +296,8 @@ def _results(outputs: Mapping[str, mlmd.Artifact]) -> dict[str, Any]:
     return found
 
 
-def _settings(execution: mlmd.Execution) -> dict[str, Any]:
-    told = execution.custom_properties["recipe"].string_value
+def _settings(execution: mlmd.Execution, name: str) -> dict[str, Any]:
+    told = execution.custom_properties[name].string_value
     try:
         settings = json.loads(told or "{}")
     except ValueError:

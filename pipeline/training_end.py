@@ -31,6 +31,8 @@ def why_training_ended(checkpoints: str, training: Training, members: int = 1) -
     where += f" of {training.epochs}"
     if training.minutes and position["seconds"] >= 60 * training.minutes / members:
         return f"`training.minutes`, {training.minutes:g}, ended the training at {where}."
+    if position["step"] == training.steps:
+        return f"`training.steps` ended the training at {where}."
     stopping = training.early_stopping
     return (
         f"`training.early_stopping` ended the training at {where}: "

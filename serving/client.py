@@ -20,6 +20,7 @@ from pairloom.serving.answers import (
     VersionStatus,
 )
 from pairloom.serving.client_errors import (
+    DEFAULT_MODEL,
     BadRequest,
     ClientError,
     ModelNotFound,
@@ -78,7 +79,7 @@ class Client:
     def __init__(
         self,
         address: str = "localhost:8500",
-        model: str = "default",
+        model: str = DEFAULT_MODEL,
         version: int | None = None,
         timeout: float = 30.0,
         label: str = "",
@@ -129,6 +130,11 @@ class Client:
     def close(self) -> None:
         """Closes the connection."""
         self._channel.close()
+
+    @property
+    def _told(self) -> str:
+        """How a sentence about the model begins; nobody may have named it."""
+        return "The model" if self.model == DEFAULT_MODEL else f"Model {self.model}"
 
     def predict(self, values: Any = None, /, **fields: Any) -> list[Answer]:
         """The model's best answer to each row of inputs.
@@ -204,9 +210,7 @@ class Client:
                 try:
                     self._description = Description.from_json(told)
                 except ValueError as error:
-                    raise ClientError(
-                        f"Model {self.model} does not describe itself: {error}"
-                    ) from None
+                    raise ClientError(f"{self._told} does not describe itself: {error}") from None
             else:
                 self._description = assumed_description(self._known())
         return self._description
@@ -257,7 +261,7 @@ class Client:
         if values is not None:
             if len(names) != 1:
                 raise BadRequest(
-                    f"Model {self.model} takes several inputs: {', '.join(names)}. Give them by "
+                    f"{self._told} takes several inputs: {', '.join(names)}. Give them by "
                     f"name, such as {signature.replace('serving_default', 'predict')}"
                     f"({names[0] if names else ''}=...)."
                 )
@@ -270,7 +274,7 @@ class Client:
         unknown = [name for name in fields if name not in names]
         if missing or unknown:
             told = "" if fields else "Nothing to ask. "
-            told += f"Model {self.model} takes: {', '.join(names)}."
+            told += f"{self._told} takes: {', '.join(names)}."
             told += f" Left out: {', '.join(missing)}." if missing else ""
             told += f" Not known: {', '.join(unknown)}." if unknown else ""
             raise BadRequest(told)
@@ -305,7 +309,7 @@ class Client:
         known = self._known()
         if name not in known:
             raise BadRequest(
-                f"Model {self.model} has no signature {name!r}. It has: {', '.join(sorted(known))}."
+                f"{self._told} has no signature {name!r}. It has: {', '.join(sorted(known))}."
             )
         return known[name]
 

@@ -10,6 +10,8 @@ from pairloom.serving import wire
 
 # A server that batches takes no request that is larger than a batch.
 _TOO_MANY_ROWS = re.compile(r"larger than maximum input batch size (\d+)")
+# What a client asks for that was told no name: the only model of a pairloom server.
+DEFAULT_MODEL = "default"
 _HANDSHAKE = re.compile("handshake|certificate|ssl_error|peer name", re.IGNORECASE)
 _SOME_TLS_TROUBLE = (
     "it has none, or its certificate is of no authority that we know (--ca-file), or it wants one "
@@ -91,10 +93,16 @@ def client_error(
             f"{address} answered UNAUTHENTICATED: give the `token` that it wants "
             f"(--token-file). {details}"
         )
+    if code == grpc.StatusCode.NOT_FOUND and model == DEFAULT_MODEL and version is None:
+        return ModelNotFound(
+            f"{address} has nothing to answer who names no model: name one (`model`, --model). "
+            + _how_to_choose(error)
+        )
     if code == grpc.StatusCode.NOT_FOUND:
         asked = "" if version is None else f" version {version} of"
         return ModelNotFound(
-            f"{address} does not serve{asked} model {model!r}: {details}. " + _how_to_choose(error)
+            f"{address} does not serve{asked} {named_model(model)}: {details}. "
+            + _how_to_choose(error)
         )
     if code == grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
         return ServerUnavailable(f"{address} has too much to do: {details}.")
@@ -104,6 +112,11 @@ def client_error(
     if code in _CLIENTS_FAULT:
         return BadRequest(details)
     return ClientError(f"{address} failed ({code.name}): {details}")
+
+
+def named_model(model: str) -> str:
+    """How to speak of a model, which nobody may have named."""
+    return "its model" if model == DEFAULT_MODEL else f"model {model!r}"
 
 
 def _how_to_choose(error: Any) -> str:

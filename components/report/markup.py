@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pairloom.kinds.heatmap import printable
+from pairloom.kinds.pieces import printable
 
 MARKED = ' class="marked"'
 FIGURE = ' class="figure"'

@@ -10,14 +10,17 @@ import tensorflow as tf
 
 from pairloom.components.trainer.averages import Averages
 from pairloom.components.trainer.batches import Pairs, in_batches
+from pairloom.components.trainer.estimate import Estimate
 from pairloom.components.trainer.fused_adam import FusedAdam
 from pairloom.components.trainer.meters import Clock, Meter
 from pairloom.components.trainer.position import Position
-from pairloom.components.trainer.progress import TrainingProgress, report
+from pairloom.components.trainer.precision import precision_of
+from pairloom.components.trainer.progress import TrainingProgress, remark, report
 from pairloom.components.trainer.schedule import WarmupDecay
 from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.kinds.output import PLAIN, FieldOutput, Objective
 from pairloom.models import EncoderDecoder
+from pairloom.models.product import products_in
 
 _PLAN_EVERY_STEPS = 100
 
@@ -78,7 +81,12 @@ class TrainingLoop:
         self.steps_per_epoch = _count(self._batches(0))
         if self.steps_per_epoch == 0:
             raise ValueError("There are no training batches: the train split has no pairs.")
-        self._all_steps = self.total_steps = self.steps_per_epoch * settings.epochs
+        self._all_steps = self.steps_per_epoch * settings.epochs
+        if settings.steps:
+            self._all_steps = min(self._all_steps, settings.steps)
+        self.total_steps = self._all_steps
+        self._precision = precision_of(settings.precision)
+        self._estimate = Estimate(self._all_steps, 60 * settings.minutes)
         weights = [weight.value for weight in model.trainable_variables]
         with self.strategy.scope():
             self._schedule = WarmupDecay(
@@ -169,7 +177,9 @@ class TrainingLoop:
                     "or more `training.warmup_steps`."
                 )
             self.losses.append(loss / max(units, 1.0))
-            self._meter.add(loss, units, clock.tick())
+            taken = clock.tick()
+            self._meter.add(loss, units, taken)
+            self._tell_time(taken)
             self._after_step()
             if self._meter.due():
                 self._report()
@@ -179,6 +189,12 @@ class TrainingLoop:
             self._evaluate()
             clock.tick()
         self.position.end_epoch()
+
+    def _tell_time(self, taken: float) -> None:
+        position = self.position
+        words = self._estimate.add(taken, int(position["step"]), position["seconds"])
+        if words:
+            remark(f"{self._part}: {words}" if self._part else words)
 
     def _after_step(self) -> None:
         settings, position = self.settings, self.position
@@ -190,7 +206,8 @@ class TrainingLoop:
         if self._checkpoint_is_due(step):
             self._checkpoints.save(step)
             self._saved_at = position["seconds"]
-        if settings.minutes and position["seconds"] >= 60 * settings.minutes:
+        over = bool(settings.minutes) and position["seconds"] >= 60 * settings.minutes
+        if over or step == settings.steps:
             position["ended"] = 1
 
     def _checkpoint_is_due(self, step: int) -> bool:
@@ -224,7 +241,8 @@ class TrainingLoop:
             total = context.all_reduce(tf.distribute.ReduceOp.SUM, total)
         compute = self._compiled_gradients if self.settings.xla else self._gradients
         share = 1.0 / tf.maximum(total, 1.0)
-        loss, units, gradients = compute(inputs, target, share, self._noise_seed())
+        with products_in(self._precision.products):
+            loss, units, gradients = compute(inputs, target, share, self._noise_seed())
         self.optimizer.apply(
             [tf.convert_to_tensor(gradient) for gradient in gradients],
             self.model.trainable_variables,
@@ -320,7 +338,7 @@ class TrainingLoop:
             global_clipnorm=settings.clip_norm or None,
             gradient_accumulation_steps=settings.accumulate if settings.accumulate > 1 else None,
         )
-        if settings.precision == "mixed_float16":
+        if self._precision.policy == "mixed_float16":
             return keras.optimizers.LossScaleOptimizer(optimizer)
         return optimizer
 

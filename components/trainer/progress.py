@@ -37,6 +37,16 @@ class TrainingProgress:
 listener: Callable[[TrainingProgress], None] | None = None
 
 
+# Takes a sentence that stays, as of how long a training will take.
+remarks: Callable[[str], None] | None = None
+
+
+def remark(words: str) -> None:
+    """Says a sentence to whoever watches."""
+    if remarks is not None:
+        remarks(words)
+
+
 def report(progress: TrainingProgress) -> None:
     """Tells the listener, if there is one."""
     if listener is not None:

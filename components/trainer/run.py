@@ -20,6 +20,8 @@ from pairloom.components.holding import Held, held, is_held
 from pairloom.components.trainer.batches import Pairs
 from pairloom.components.trainer.devices import choose_strategy, reserve_devices
 from pairloom.components.trainer.loop import TrainingLoop
+from pairloom.components.trainer.precision import precision_of
+from pairloom.components.trainer.progress import remark
 from pairloom.components.trainer.settings import TrainingSettings
 from pairloom.components.trainer.watching import Watch
 from pairloom.kinds import kind_of
@@ -62,7 +64,9 @@ def run_fn(fn_args: Any) -> None:
     )
 
     folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
-    keras.config.set_dtype_policy(settings.precision)
+    precision = precision_of(settings.precision)
+    remark(precision.words)
+    keras.config.set_dtype_policy(precision.policy)
     alone = contextlib.ExitStack()
     try:
         strategy = choose_strategy(settings.devices)

@@ -26,6 +26,7 @@ class TrainingSettings:
     """The recipe's `training` section; the recipe's schema says what each means."""
 
     epochs: int = 20
+    steps: int = 0
     minutes: float = 0
     batch_tokens: int = 2048
     learning_rate: float = 0.001
@@ -42,7 +43,7 @@ class TrainingSettings:
     evaluate_every: int = 0
     checkpoint_every: int = 0
     checkpoint_seconds: float = 60
-    precision: str = "float32"
+    precision: str = "auto"
     xla: bool = False
     devices: str = "auto"
     seed: int = 1

@@ -233,7 +233,7 @@ def draw_panels(picture: str, panels: list[Panel], columns: int) -> None:
     """Alignments side by side, all with the same shades."""
     rows = -(-len(panels) // columns)
     width, height = 2.35, 2.75
-    with drawn_figure(FOLDER / f"{picture}.png") as figure:
+    with drawn_figure(FOLDER / f"{picture}.png", []) as figure:
         figure.set_size_inches(columns * width, rows * height)
         for number, panel in enumerate(panels):
             row, column = divmod(number, columns)
@@ -268,7 +268,7 @@ def draw_cells() -> None:
         *("lstm_without_input", "lstm_without_output", "gru", "mut1", "mut2", "mut3"),
     ]
     columns, rows = 4, 3
-    with drawn_figure(FOLDER / "cells.png") as figure:
+    with drawn_figure(FOLDER / "cells.png", []) as figure:
         figure.set_size_inches(8.8, 5.6)
         for number, cell in enumerate(order):
             row, column = divmod(number, columns)

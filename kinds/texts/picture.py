@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pairloom.kinds.heatmap import WORD_MARK, display_width, heatmap, painted, printable, shaded
+from pairloom.kinds.heatmap import display_width, heatmap, painted, shaded
 from pairloom.kinds.looked import Looked
+from pairloom.kinds.pieces import WORD_MARK, shown_pieces
 
 __all__ = ["draw"]
 
@@ -65,21 +66,16 @@ def draw(
 def _shaded(looked: Looked) -> Iterator[list[Word]]:
     """Every sentence's words with their shares of the heaviest word's weight in it."""
     for place, tokens in enumerate(looked.tokens):
-        shares = np.zeros(len(tokens))
-        if looked.inner is not None:
+        pieces = shown_pieces(tokens)
+        shares = np.zeros(len(pieces))
+        if looked.inner is not None and pieces:
             weights = np.nan_to_num(looked.inner[place, : len(tokens)].astype(np.float64))
+            weights = np.add.reduceat(weights, [piece.start for piece in pieces])
             shares = np.clip(weights / max(weights.max(initial=0.0), 1e-12), 0.0, 1.0)
-        yield list(zip(_words(tokens), shares.tolist()))
-
-
-def _words(tokens: Sequence[str]) -> list[str]:
-    """Tokens as they are read: a space before each that begins a word."""
-    if not any(token.startswith(WORD_MARK) for token in tokens):
-        return [f" {printable(token)}" for token in tokens]
-    return [
-        f" {printable(token[1:])}" if token[:1] == WORD_MARK and token[1:] else printable(token)
-        for token in tokens
-    ]
+        # Without any mark each token is a word.
+        marked = any(token.startswith(WORD_MARK) for token in tokens)
+        words = [f" {one.text}" if one.begins or not marked else one.text for one in pieces]
+        yield list(zip(words, shares.tolist()))
 
 
 def _rows(words: Sequence[Word], room: int, color: bool) -> Iterator[str]:

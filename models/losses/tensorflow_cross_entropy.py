@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from pairloom.models.product import narrowed
+
 
 def projected_cross_entropy(
     features: tf.Tensor,
@@ -48,7 +50,9 @@ def projected_cross_entropy(
 
 @tf.custom_gradient
 def _cross_entropy(features, table, bias, labels):
-    logits = tf.nn.bias_add(tf.matmul(features, table, transpose_b=True), bias)
+    rows = narrowed(table)
+    narrow = tf.cast(features, rows.dtype)
+    logits = tf.nn.bias_add(tf.matmul(narrow, rows, transpose_b=True), tf.cast(bias, rows.dtype))
     logits = tf.cast(logits, tf.float32)
     probabilities = tf.nn.softmax(logits)
     at_label = tf.gather(probabilities, labels, batch_dims=1)
@@ -63,14 +67,16 @@ def _cross_entropy(features, table, bias, labels):
 
     def gradient(upstream):
         # Scaling the few features instead of all the probabilities saves a pass over them.
-        given = tf.cast(probabilities, features.dtype)
+        given = tf.cast(probabilities, rows.dtype)
         scale = tf.cast(upstream, features.dtype)[:, None]
         scaled = scale * features
-        by_row = tf.matmul(given, scaled, transpose_a=True)
+        by_row = tf.matmul(given, tf.cast(scaled, rows.dtype), transpose_a=True)
+        by_row = tf.cast(by_row, table.dtype)
         by_row = tf.tensor_scatter_nd_sub(by_row, labels[:, None], scaled)
-        by_bias = tf.linalg.matvec(given, scale[:, 0], transpose_a=True)
+        by_bias = tf.linalg.matvec(probabilities, upstream, transpose_a=True)
+        by_bias = tf.cast(by_bias, bias.dtype)
         by_bias = tf.tensor_scatter_nd_sub(by_bias, labels[:, None], scale[:, 0])
-        by_feature = scale * (tf.matmul(given, table) - tf.gather(table, labels))
-        return by_feature, by_row, by_bias, None
+        by_feature = tf.cast(tf.matmul(given, rows), features.dtype)
+        return scale * (by_feature - tf.gather(table, labels)), by_row, by_bias, None
 
     return loss, gradient

@@ -12,6 +12,8 @@ from typing import Any
 import tensorflow as tf
 from keras import tree
 
+from pairloom.models.product import narrowed
+
 _TWICE_AT_MOST = "pairloom's loops over time can be differentiated twice, not three times."
 
 
@@ -23,7 +25,7 @@ def tensorflow_scan(
     time = tf.shape(flat_inputs[0])[0]
     rows = tf.shape(tree.flatten(state)[0])[0]
     products = {
-        name: _LoopProduct(tf.convert_to_tensor(kernel), time, rows)
+        name: _LoopProduct(narrowed(tf.convert_to_tensor(kernel)), time, rows)
         for name, kernel in kernels.items()
     }
     arrays = [
@@ -39,8 +41,10 @@ def tensorflow_scan(
         factors = {}
 
         def multiply(name, x):
-            factors[name] = tf.stop_gradient(tf.reshape(x, [-1, x.shape[-1] or tf.shape(x)[-1]]))
-            return products[name](x, t)
+            narrow = tf.cast(x, products[name].dtype)
+            width = x.shape[-1] or tf.shape(x)[-1]
+            factors[name] = tf.stop_gradient(tf.reshape(narrow, [-1, width]))
+            return tf.cast(products[name](narrow, t), x.dtype)
 
         state, written = step(state, inputs_at_t, multiply)
         written = [*written, *(factors[name] for name in products)]

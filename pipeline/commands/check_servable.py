@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pairloom.components.anywhere import is_url
 from pairloom.pipeline.commands.arguments import add_runs_dir_argument
-from pairloom.pipeline.commands.serve import find_served
+from pairloom.pipeline.commands.serve_runs import find_served
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.serving.ops import IMAGE, LIBRARIES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pairloom.components.anywhere import is_url
 from pairloom.pipeline.commands.arguments import add_override_argument, add_runs_dir_argument
-from pairloom.pipeline.commands.serve import has_versions
+from pairloom.pipeline.commands.serve_runs import has_versions
 from pairloom.pipeline.deployment import Deployment, deployment_files, object_name
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import Recipe, RecipeError, load_recipe

@@ -159,11 +159,11 @@ def _shown(title: str) -> Iterator[None]:
     from pairloom.components.trainer import progress
 
     with NodeDisplay(Console(file=sys.stderr, width=110, force_terminal=False), title) as display:
-        progress.listener = display.train
+        progress.listener, progress.remarks = display.train, display.remark
         try:
             yield
         finally:
-            progress.listener = None
+            progress.listener = progress.remarks = None
 
 
 def _log_level(verbose: bool) -> None:

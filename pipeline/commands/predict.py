@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -158,8 +159,13 @@ def draw(client: "Client", rows: list[dict[str, Any]], path: str) -> None:
     description = client.describe()
     title = f"{shown_row(rows[0])} → {answer.text}"
     for field in description.inputs:
-        if save_picture(path, answer.fields[field.name], answer.target_tokens, title):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            drawn = save_picture(path, answer.fields[field.name], answer.target_tokens, title)
+        if drawn:
             print(answer.text)
             print(f"Drew {path}.")
+            for missing in (one for one in told if one.category.__name__ == "MissingGlyphs"):
+                print(f"note: {missing.message}", file=sys.stderr)
             return
     raise UserError("Expected a model that attends to its input. This one has nothing to draw.")

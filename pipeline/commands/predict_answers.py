@@ -134,7 +134,8 @@ def explanation_lines(
 
 def _bars(probabilities: Mapping[str, float]) -> Iterator[str]:
     """Probabilities as bars, the largest first."""
-    from pairloom.kinds.heatmap import display_width, printable
+    from pairloom.kinds.heatmap import display_width
+    from pairloom.kinds.pieces import printable
 
     names = {name: " ".join(map(printable, name.split())) or "∅" for name in probabilities}
     widest = max(map(display_width, names.values()))

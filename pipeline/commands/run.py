@@ -10,6 +10,7 @@ from pairloom.pipeline.commands.notes import print_notes
 from pairloom.pipeline.dates import as_date, dated_recipe
 from pairloom.pipeline.execution import execute
 from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.run_log import RunLog
 from pairloom.pipeline.summary import print_summary
 
 
@@ -44,5 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if args.end:
         print(f"Ran to {args.end}; `pairloom run` without --to goes on from there.")
         return 0
-    print_summary(Console(), finished)
+    console = Console(record=True)
+    print_summary(console, finished)
+    RunLog(finished.log).tell(console.export_text())
     return 0

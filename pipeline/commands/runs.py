@@ -120,6 +120,7 @@ def plain_run(folder: RunFolder, record: "RunRecord") -> dict[str, Any]:
         "pushed": record.pushed,
         "data": record.data,
         "report": record.report,
+        "overrides": record.overrides,
         "settings": record.settings,
     }
 
@@ -175,6 +176,10 @@ def _print_run(console: Console, folder: RunFolder, record: "RunRecord") -> None
     if not record.settings:
         _line(console, "settings", "unknown: the run did not get to its report")
         return
+    if record.overrides:
+        console.print("other than in the recipe's file", style="bold")
+        for name, value in record.overrides.items():
+            _line(console, f"  {name}", _shown(value), style="")
     console.print("settings", style="bold")
     for name, value in flat(record.settings).items():
         _line(console, f"  {name}", _shown(value), style="")

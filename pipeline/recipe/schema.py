@@ -118,6 +118,7 @@ class Training:
     """How the network learns."""
 
     epochs: int = setting(20, at_least=1)
+    steps: int = setting(0, at_least=0)
     minutes: float = setting(0.0, at_least=0)
     batch_tokens: int = setting(2048, at_least=1)
     learning_rate: float = setting(0.001, above=0)
@@ -134,7 +135,9 @@ class Training:
     evaluate_every: int = setting(0, at_least=0)
     checkpoint_every: int = setting(0, at_least=0)
     checkpoint_seconds: float = setting(60.0, at_least=0)
-    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
+    precision: Literal[
+        "auto", "float32", "bfloat16_products", "mixed_float16", "mixed_bfloat16"
+    ] = "auto"
     xla: bool = False
     devices: str = "auto"
     seed: int = setting(1, at_least=0)

@@ -1,6 +1,8 @@
 // The page's state stands behind the # of its address, so that a link shows the same.
 //
 //   #model=cmudict&version=3&beside=2&in.source=tree
+//
+// What stands beside may be of another model: beside=2@other.
 
 const INPUT = "in.";
 

@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { fillSelect, make } from "./dom.js";
 import { openContinuation } from "./views/continuation.js";
 import { openJson } from "./views/json.js";
+import { fitsBeside, keyOf } from "./views/comparing.js";
 import { loadKinds } from "./views/kinds.js";
 import { openPair } from "./views/pair.js";
 import { areAnswered, drawPanes, fillPane } from "./views/panes.js";
@@ -32,29 +33,39 @@ let asked = null;
  */
 function chosen() {
   const model = served.models.find(({ name }) => name === state.model) ?? served.models[0] ?? null;
-  const available = (model?.versions ?? []).filter((version) => version.state === "AVAILABLE");
-  const find = (number) => available.find(({ version }) => version === number) ?? null;
-  const first = find(state.version);
+  const available = availableOf(model);
+  const pinned = available.find(({ version }) => version === state.version) ?? null;
   const newest = available.length ? { ...available[0], asked: "" } : null;
-  const second = available.length > 1 ? find(state.beside) : null;
-  const versions = [first ? { ...first, asked: first.version } : newest];
-  if (second) versions.push({ ...second, asked: second.version });
-  return { model, available, versions: versions.filter(Boolean) };
+  const first = pinned ? { ...pinned, asked: pinned.version } : newest;
+  // What may stand beside it: the versions of this model, then those of others.
+  const others = served.models.filter((other) => other !== model).flatMap(availableOf);
+  const beside = [...available, ...others.filter((version) => fitsBeside(version, first))];
+  const second = beside.length > 1 ? beside.find((version) => keyOf(version, model) === state.beside) : null;
+  const versions = [first, second && { ...second, asked: second.version }].filter(Boolean);
+  return { model, available, beside, versions };
+}
+
+function availableOf(model) {
+  return (model?.versions ?? []).filter((version) => version.state === "AVAILABLE");
 }
 
 /** Draws what is chosen; false if another choice was made, and drawn, meanwhile. */
 async function draw() {
-  const { model, available, versions } = chosen();
+  const { model, available, beside, versions } = chosen();
   const [first, second] = versions;
   fillSelect(at("model"), served.models.map(({ name }) => [name, name]), model?.name ?? "");
   const choices = available.map(({ version, labels }) => [version, [version, ...labels].join(" · ")]);
   fillSelect(at("version"), [["", "newest"], ...choices], first?.asked ?? "");
-  fillSelect(at("compared"), choices, second?.version ?? "");
+  const compared = beside.map((version) => {
+    const named = version.model === model.name ? [] : [version.model];
+    return [keyOf(version, model), [...named, version.version, ...version.labels].join(" · ")];
+  });
+  fillSelect(at("compared"), compared, second ? keyOf(second, model) : "");
   at("first").hidden = !first;
   at("second").hidden = !second;
   at("compare").hidden = !first;
-  at("compare").disabled = available.length < 2;
-  at("compare").title = available.length < 2 ? "Fewer than two versions are served." : "";
+  at("compare").disabled = beside.length < 2;
+  at("compare").title = beside.length < 2 ? "No other version or model with the same fields is served." : "";
   at("compare").setAttribute("aria-pressed", String(Boolean(second)));
   document.title = model ? `${model.name} · pairloom` : "pairloom";
   drawNotice(model, first);
@@ -64,7 +75,7 @@ async function draw() {
   if (!(await openView(model, first))) return false;
   // With the same form another version may have been chosen meanwhile.
   const now = chosen();
-  drawPanes(at("panes"), now.model, now.versions, runs[now.model?.name] ?? {}, asked !== null);
+  drawPanes(at("panes"), served.models, now.versions, runs, asked !== null);
   return true;
 }
 
@@ -128,7 +139,7 @@ function send() {
 
 /** Asks every pane's version; whatever was under way is given up. */
 async function ask(request) {
-  const { model, versions } = chosen();
+  const { versions } = chosen();
   giveUp();
   asked = request;
   const mine = (asking = new AbortController());
@@ -136,7 +147,7 @@ async function ask(request) {
   document.body.classList.add("busy");
   const panes = [...at("panes").children];
   const found = await Promise.all(
-    versions.map((version, i) => answer(request, model.name, version, panes[i], mine.signal)),
+    versions.map((version, i) => answer(request, version, panes[i], mine.signal)),
   );
   if (mine.signal.aborted) return;
   document.body.classList.remove("busy");
@@ -152,13 +163,13 @@ function giveUp() {
 }
 
 /** The old answer stays until there is something to take its place. */
-async function answer(request, model, version, pane, signal) {
+async function answer(request, version, pane, signal) {
   let shown = null;
   const fill = (...elements) => {
-    fillPane(pane, model, version, runs[model]?.[version.version], elements);
+    fillPane(pane, version, runs[version.model]?.[version.version], elements);
   };
   try {
-    return await view.answer(request, model, version, (element) => fill((shown = element)), signal);
+    return await view.answer(request, version.model, version, (element) => fill((shown = element)), signal);
   } catch (error) {
     if (signal.aborted) return null;
     const notice = make("p", { class: "notice", role: "alert" }, error.message);
@@ -193,9 +204,9 @@ async function redraw() {
 }
 
 function toggleCompare() {
-  const { available, versions } = chosen();
-  const other = available.find(({ version }) => version !== versions[0]?.version);
-  return choose({ beside: versions[1] ? "" : (other?.version ?? "") });
+  const { model, beside, versions } = chosen();
+  const other = beside.find((version) => keyOf(version, model) !== versions[0]?.version);
+  return choose({ beside: versions[1] || !other ? "" : keyOf(other, model) });
 }
 
 /** Looks at the server; draws only what has changed, and asks a version that is new. */

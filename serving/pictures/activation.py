@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pairloom.kinds.heatmap import display_width, printable
+from pairloom.kinds.heatmap import display_width
+from pairloom.kinds.pieces import printable
 from pairloom.serving.pictures.checks import checked_numbers, checked_texts
 from pairloom.serving.pictures.colors import BEHIND_TEXT, css_color, over_white, signed
 from pairloom.serving.pictures.drawing import (
@@ -57,7 +58,7 @@ def save_activation(
     pieces = list(_pieces(values, tokens))
     lines = max((piece.line for piece in pieces), default=0) + 1
     columns = max((piece.column + piece.width for piece in pieces), default=1)
-    with drawn_figure(path, family="monospace") as figure:
+    with drawn_figure(path, [title, *tokens], family="monospace") as figure:
         advance = text_width(figure, "0" * 100, _FONT_SIZE) / 100
         width = max(_NARROWEST, columns * advance + 2 * _MARGIN)
         top = title_height(title, width) + _MARGIN

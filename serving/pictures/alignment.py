@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pairloom.kinds.heatmap import WORD_MARK, display_width, without_word_marks
+from pairloom.kinds.heatmap import display_width
+from pairloom.kinds.pieces import over_pieces, shown_pieces
 from pairloom.serving.pictures.checks import as_shares, checked_texts, checked_weights
 from pairloom.serving.pictures.drawing import (
     draw_lines_between,
@@ -56,7 +57,7 @@ def save_alignment(
     cell_height = min(_CELL_HEIGHT, _LARGEST_SIDE / rows)
     source_size, source_step = _labels(cell_width)
     target_size, target_step = _labels(cell_height)
-    with drawn_figure(path) as figure:
+    with drawn_figure(path, [title, *source, *target]) as figure:
         source_labels = [shown_token(token) for token in source]
         target_labels = [shown_token(token) for token in target]
         upright = max(map(display_width, source_labels), default=0) <= 2
@@ -169,12 +170,9 @@ def _checked(
         (len(target), len(source)),
         "a row for each target token and a column for each source token",
     )
-    return weights, _labels_of(source), _labels_of(target)
-
-
-def _labels_of(tokens: list[str]) -> list[str]:
-    # Many fonts lack the mark.
-    return [token.replace(WORD_MARK, "_") for token in without_word_marks(tokens)]
+    written, read = shown_pieces(target), shown_pieces(source)
+    shown = over_pieces(weights, written, read)
+    return shown, [piece.text for piece in read], [piece.text for piece in written]
 
 
 def _labels(cell: float) -> tuple[float, int]:

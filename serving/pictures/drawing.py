@@ -3,15 +3,16 @@
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairloom.kinds.heatmap import printable
+from pairloom.kinds.pieces import printable
 from pairloom.serving.pictures.colors import INK
+from pairloom.serving.pictures.fonts import families_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,32 +22,26 @@ if TYPE_CHECKING:
 LARGEST_PIXELS = 8000
 _DPI = 150
 _TITLE_SIZE = 12
-# For scripts that Matplotlib's own font lacks; those that are installed are asked in this order.
-_MORE_FONTS = (
-    "DejaVu Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "Microsoft YaHei",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Malgun Gothic",
-    "Noto Sans Devanagari",
-    "Lohit Devanagari",
-    "Nirmala UI",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Thai",
-    "Arial Unicode MS",
-)
+_SETTINGS: dict[str, object] = {
+    # Literally: a dollar sign in a text is no formula.
+    "text.parse_math": False,
+    "text.usetex": False,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.facecolor": "white",
+    "axes.grid": False,
+    "figure.facecolor": "white",
+    "path.effects": [],
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
 
 
 @contextmanager
-def drawn_figure(path: str | Path, family: str | None = None) -> Iterator["Figure"]:
+def drawn_figure(
+    path: str | Path, texts: Iterable[str], family: str | None = None
+) -> Iterator["Figure"]:
     """A figure to draw on; it is written to `path` when the block ends without an error.
 
     The block gives it its size, in inches. A figure too large for a screen gets fewer dots
@@ -54,6 +49,7 @@ def drawn_figure(path: str | Path, family: str | None = None) -> Iterator["Figur
 
     Args:
         path: Where the PNG goes.
+        texts: All that is to be written on it, for which fonts are looked for.
         family: A family of fonts, such as "monospace"; the user's by default.
 
     Raises:
@@ -72,11 +68,11 @@ def drawn_figure(path: str | Path, family: str | None = None) -> Iterator["Figur
     from matplotlib.figure import Figure
 
     with warnings.catch_warnings(), matplotlib.rc_context():
-        # A glyph that no font has is drawn as a box; that needs no words.
+        # A glyph that no font has is drawn as a box, of which `families_for` has told.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        families = [family] if family else list(matplotlib.rcParams["font.family"])
-        matplotlib.rcParams.update(_settings(families))
+        wanted = [family] if family else list(matplotlib.rcParams["font.family"])
+        matplotlib.rcParams.update({**_SETTINGS, "font.family": families_for(texts, wanted)})
         figure = Figure(dpi=_DPI)
         canvas = FigureCanvasAgg(figure)
         yield figure
@@ -152,24 +148,3 @@ def shown_token(token: str, longest: int = 24) -> str:
 def shown_text(text: str) -> str:
     """A text with its spaces, without what cannot be drawn."""
     return " ".join(printable(word) for word in unicodedata.normalize("NFC", text).split())
-
-
-def _settings(families: list[str]) -> dict[str, object]:
-    from matplotlib import font_manager
-
-    installed = set(font_manager.get_font_names())
-    return {
-        "font.family": families + [name for name in _MORE_FONTS if name in installed],
-        # Literally: a dollar sign in a text is no formula.
-        "text.parse_math": False,
-        "text.usetex": False,
-        "text.color": INK,
-        "axes.edgecolor": INK,
-        "axes.labelcolor": INK,
-        "axes.facecolor": "white",
-        "axes.grid": False,
-        "figure.facecolor": "white",
-        "path.effects": [],
-        "xtick.color": INK,
-        "ytick.color": INK,
-    }

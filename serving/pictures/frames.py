@@ -62,7 +62,7 @@ def save_frames(
     weights, thumbnails, names = _checked(weights, thumbnails, words)
     bars = weights.ndim == 1
     frames = weights.shape[-1]
-    with drawn_figure(path) as figure:
+    with drawn_figure(path, [title, *names]) as figure:
         labels = [shown_token(name) for name in names]
         left = max((text_width(figure, label, 10) for label in labels), default=0.35) + 0.2
         inner = min(_WIDEST, max(_NARROWEST, _FRAME_WIDTH * frames))

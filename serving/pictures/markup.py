@@ -2,7 +2,7 @@
 
 from html import escape
 
-from pairloom.kinds.heatmap import printable
+from pairloom.kinds.pieces import printable
 
 NOTHING = "(nothing to show)"
 

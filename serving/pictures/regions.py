@@ -68,7 +68,7 @@ def save_regions(
     total_width = columns * (_PANEL_WIDTH + _GAP) + _GAP
     top = title_height(title, total_width) + _GAP
     total_height = top + rows * (panel_height + _CAPTION + _GAP)
-    with drawn_figure(path) as figure:
+    with drawn_figure(path, [title, *words]) as figure:
         figure.set_size_inches(total_width, total_height)
         write_title(figure, title)
         for index, (panel, caption) in enumerate(panels):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairloom.kinds.pieces import shown_pieces
 from pairloom.serving.pictures.checks import as_shares, checked_texts, checked_weights
 from pairloom.serving.pictures.colors import BEHIND_TEXT, BLUE, RED, css_color, over_white
 from pairloom.serving.pictures.drawing import (
@@ -65,7 +66,7 @@ def save_shaded_document(
         ValueError: the arguments do not fit each other, or a weight is negative or not finite.
     """
     words, weights, texts = _checked(word_weights, sentence_weights, sentences)
-    with drawn_figure(path) as figure:
+    with drawn_figure(path, [title, *(word for text in texts for word in text)]) as figure:
         placed = [
             _Sentence(
                 _lines(figure, text, shares, _MARGIN if weights is None else _BEHIND_WEIGHT),
@@ -166,7 +167,12 @@ def _checked(
         checked_weights(f"word_weights[{i}]", inner, (len(text),), "one for each word")
         for i, (inner, text) in enumerate(zip(word_weights, texts))
     ]
-    return words, weights, texts
+    pieces = [shown_pieces(text) for text in texts]
+    words = [
+        np.add.reduceat(inner, [piece.start for piece in shown]) if shown else inner
+        for inner, shown in zip(words, pieces)
+    ]
+    return words, weights, [[piece.text for piece in shown] for shown in pieces]
 
 
 def _marks(weights: np.ndarray | None, count: int) -> list[tuple[float | None, float]]:

@@ -11,6 +11,8 @@ from pairloom.serving.server.options import ServerOptions
 
 logger = logging.getLogger("pairloom.serving")
 
+_FLAG = "--model_base_path"
+
 # The number of `TENSORFLOW` among the deprecated `ModelType`s.
 _TENSORFLOW = 1
 
@@ -52,14 +54,16 @@ def served_models(options: ServerOptions) -> tuple[ConfiguredModel, ...]:
     elif options.model_base_path:
         problem = _no_folder(options.model_name, options.model_base_path)
         if problem:
-            raise ServingError(f"--model_base_path: {problem}")
+            raise ServingError(f"{_FLAG}: {problem}")
         models = (ConfiguredModel(options.model_name, Path(options.model_base_path)),)
     else:
         raise ServingError(
             "Nothing to serve: give a run, --model_base_path or --model_config_file."
         )
     for model in models:
-        _check_base_path(model)
+        # Nobody may have named the model of a folder.
+        named = f"The base path of model {model.name}" if options.model_config_file else _FLAG
+        _check_base_path(model, named)
     return models
 
 
@@ -176,17 +180,17 @@ def _policy(policy, name: str, path: str) -> VersionPolicy:
     return VersionPolicy("latest", latest=policy.latest.num_versions or 1)
 
 
-def _check_base_path(model: ConfiguredModel) -> None:
+def _check_base_path(model: ConfiguredModel, named: str) -> None:
     path = model.base_path
     if not path.parent.is_dir():
         raise ServingError(
-            f"The base path of model {model.name} does not exist: {path}, nor does the folder "
+            f"{named} does not exist: {path}, nor does the folder "
             "above. Expected a folder that holds the versions, such as 1/saved_model.pb."
         )
     if path.exists() and not path.is_dir():
-        raise ServingError(f"The base path of model {model.name} is not a folder: {path}.")
+        raise ServingError(f"{named} is not a folder: {path}.")
     if (path / "saved_model.pb").exists():
         raise ServingError(
-            f"The base path of model {model.name} is itself a SavedModel: {path}. Expected the "
+            f"{named} is itself a SavedModel: {path}. Expected the "
             f"folder above it, with this one named by its version number, such as {path.parent}/1."
         )

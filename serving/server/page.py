@@ -110,6 +110,7 @@ class Page:
             folder = folders.get(version)
             description = read_description(folder) if folder else None
             yield {
+                "model": name,
                 # A text, because JavaScript's numbers are too small for a version.
                 "version": str(version),
                 "state": state.name,

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from pairloom.kinds.heatmap import display_width, heatmap, printable
+from pairloom.kinds.heatmap import display_width, heatmap
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -65,9 +65,7 @@ def test_tokens_cannot_command_the_terminal():
     assert not set(text) & set("\x1b\r\x07\u202e")
 
 
-def test_nothing_is_shown_as_something():
-    assert printable("") == "∅"
-    assert printable("a b") == "a␣b"
+def test_a_wide_letter_takes_two_columns():
     assert display_width("▁a你") == 4
 
 
@@ -86,7 +84,9 @@ def test_weights_must_fit_the_tokens():
         heatmap(np.zeros((2, 1)), ["a", "b"], ["x"])
 
 
-def test_whole_words_lose_their_mark_and_pieces_of_words_keep_it():
-    drawn = heatmap(np.eye(2), ["▁new", "er"], ["▁AA", "▁R"], width=40)
-    assert drawn.splitlines()[0].split() == ["▁new", "er"]
-    assert [line.split()[0] for line in drawn.splitlines()[1:]] == ["AA", "R"]
+def test_tokens_are_drawn_as_the_page_shows_them():
+    weights = [[0.8, 0.1, 0.1], [0.0, 0.5, 0.5]]
+    drawn = heatmap(weights, ["▁new", "<0xC3>", "<0xA9>"], ["▁AA", "▁R"], width=40).splitlines()
+    assert drawn[0].split() == ["new", "é"]
+    assert drawn[1].split() == ["AA", "▓▓▓", "··"]
+    assert drawn[2].split() == ["R", "██"]

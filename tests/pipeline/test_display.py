@@ -67,6 +67,23 @@ def test_a_remark_stays_when_the_node_has_ended(terminal):
     assert "ended by the clock" in lines
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_log_has_each_line_on_a_terminal_too(terminal):
+    console = Console(file=io.StringIO(), force_terminal=terminal)
+    logged = []
+    with NodeDisplay(console, "words → runs/words", logged.append) as shown:
+        shown.expect(["Trainer"])
+        shown.train(PROGRESS)
+        shown.remark("ended by the clock")
+        shown.observe(Event("Trainer", "done", 5.0))
+    assert logged == [
+        "words → runs/words",
+        f"    {progress_words(PROGRESS)}",
+        "    ended by the clock",
+        "  ✓ Trainer: done, 5.0 s",
+    ]
+
+
 def test_without_a_terminal_every_node_is_one_line():
     stream = io.StringIO()
     with NodeDisplay(Console(file=stream, width=80), "words → runs/words") as shown:

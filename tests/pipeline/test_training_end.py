@@ -52,6 +52,13 @@ def test_early_stopping_is_told_with_what_did_not_get_better(leave, minutes):
     )
 
 
+def test_steps_that_ended_a_training_are_told(leave):
+    folder = leave(step=1166, epoch=2, seconds=100, patience=1, ended=1)
+    assert why_training_ended(folder, Training(epochs=20, steps=1166)) == (
+        "`training.steps` ended the training at step 1,166, in epoch 3 of 20."
+    )
+
+
 def test_nothing_is_told_of_a_training_that_did_all_of_its_epochs(leave):
     assert why_training_ended(leave(step=2000, epoch=20, seconds=500), TRAINING) == ""
 

@@ -133,7 +133,7 @@ def test_a_server_that_does_not_answer_times_out():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda client: client.predict(), "Nothing to ask. Model default takes: source"),
+        (lambda client: client.predict(), "Nothing to ask. The model takes: source"),
         (lambda client: client.predict([1]), "source must hold texts. Received: 1"),
         (lambda client: client.predict("\ud800"), "not Unicode"),
         (lambda client: client.predict(3), "source must hold texts. Received: 3"),

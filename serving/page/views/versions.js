@@ -18,12 +18,12 @@ export function makeState(version) {
 }
 
 /** The line above an answer: which version, how it fares, how good it is. */
-export function makeHeading(model, version, run) {
+export function makeHeading(version, run) {
   const labels = version.labels.map((label) => make("span", { class: "label" }, label));
   return make(
     "header",
     { class: "about-version" },
-    make("h2", {}, make("bdi", {}, model), " ", make("span", { class: "number" }, version.version)),
+    make("h2", {}, make("bdi", {}, version.model), " ", make("span", { class: "number" }, version.version)),
     makeState(version),
     ...labels,
     run ? makeScores(run) : null,

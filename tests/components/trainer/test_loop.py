@@ -263,6 +263,31 @@ def test_a_time_limit_ends_the_training(pair_files, tmp_path):
     assert 3 <= result.seconds < 30
 
 
+def test_steps_end_the_training_and_the_decay(pair_files, tmp_path):
+    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=100, steps=13)
+    assert loop.total_steps == 13
+    assert loop.run().steps == 13
+    assert loop.position["evaluated"] == 13
+    assert make_loop(pair_files, tmp_path / "checkpoints", epochs=100, steps=13).run().steps == 13
+
+
+def test_more_steps_than_the_epochs_have_change_nothing(pair_files, tmp_path):
+    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=1, steps=10_000)
+    assert loop.total_steps == loop.run().steps == loop.steps_per_epoch
+
+
+def test_how_long_it_takes_is_remarked(pair_files, tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(progress, "remarks", said.append)
+    loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=100_000, steps=30)
+    # As if there were more to do than there is.
+    loop._estimate.steps = 1_000_000
+    loop._part = "model 2 of 4"
+    loop.run()
+    [words] = said
+    assert words.startswith("model 2 of 4: training will take about ")
+
+
 def test_the_rate_decays_to_the_end_that_the_time_allows(pair_files, tmp_path):
     loop = make_loop(pair_files, tmp_path / "checkpoints", epochs=100, minutes=1)
     loop.position["step"], loop.position["seconds"] = 30, 45.0
@@ -293,6 +318,21 @@ def test_mixed_precision_learns(pair_files, tmp_path, model, precision):
     finally:
         keras.config.set_dtype_policy("float32")
     assert np.mean(loop.losses[-5:]) < np.mean(loop.losses[:5])
+
+
+@MODELS
+def test_products_in_bfloat16_leave_weights_and_losses_in_float32(pair_files, tmp_path, model):
+    loops = {
+        name: make_loop(pair_files, tmp_path / name, without_dropout(model), precision=name)
+        for name in ("float32", "bfloat16_products")
+    }
+    for loop in loops.values():
+        loop.run()
+    wide, narrow = (loop.losses for loop in loops.values())
+    assert {weight.dtype for weight in loops["bfloat16_products"].model.weights} == {"float32"}
+    assert wide[0] != narrow[0]
+    np.testing.assert_allclose(narrow[0], wide[0], rtol=0.02)
+    np.testing.assert_allclose(np.mean(narrow[-5:]), np.mean(wide[-5:]), rtol=0.1)
 
 
 @MODELS

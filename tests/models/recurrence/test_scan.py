@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from pairloom.models.product import products_in
 from pairloom.models.recurrence import scan
 
 
@@ -84,6 +85,28 @@ def test_kernels_in_the_loop_get_the_gradient_of_the_plain_loop(in_a_graph, grad
     ours = gradients(looped, arrays, compiled=in_a_graph)
     for gradient, wanted_gradient in zip(ours, gradients(plain, arrays)):
         np.testing.assert_allclose(gradient, wanted_gradient, atol=1e-4)
+
+
+@pytest.mark.needs_tensorflow
+def test_a_loop_whose_products_are_narrow_has_wide_states_and_gradients(gradients):
+    random = np.random.default_rng(0)
+    shapes = [(6, 6), (5, 4, 6), (4, 6)]
+    arrays = [random.normal(size=shape).astype("float32") / 3 for shape in shapes]
+
+    def looped(kernel, inputs, start):
+        def step(state, x, multiply):
+            state = ops.tanh(x + multiply("kernel", state))
+            return state, (state,)
+
+        state, (outputs,) = scan(step, start, inputs, ("float32",), {"kernel": kernel})
+        return ops.sum(outputs**2) + ops.sum(state)
+
+    wide = gradients(looped, arrays, compiled=True)
+    with products_in("bfloat16"):
+        narrow = gradients(looped, arrays, compiled=True)
+    for one, other in zip(wide, narrow):
+        assert np.asarray(other).dtype == "float32"
+        assert 0 < np.abs(np.asarray(one) - np.asarray(other)).max() < 0.1
 
 
 @pytest.mark.parametrize("in_a_graph", [True, False])

@@ -79,6 +79,8 @@ def written(tmp_path):
                 last_known_state=mlmd.Execution.COMPLETE,
             )
             execution.custom_properties["recipe"].string_value = json.dumps(settings)
+            told = {"model.ensemble": 9}
+            execution.custom_properties["overrides"].string_value = json.dumps(told)
             event = mlmd.Event(type=mlmd.Event.OUTPUT)
             event.path.steps.add().key = "report"
             names = {"pipeline_run": run_id, "node": f"{name}.Report"}
@@ -124,6 +126,7 @@ def test_a_name_tells_the_newest_runs_settings_and_report(pairloom, written):
     assert code == 0
     assert f"run  {newest}" in out
     assert "training.epochs  2" in out and 'inputs  ["a b"]' in out
+    assert "other than in the recipe's file\n  model.ensemble  9\nsettings" in out
     assert "report  runs/words/report/index.html" in out
     assert "letters" not in out and "epochs  1" not in out
 
@@ -144,6 +147,7 @@ def test_json_tells_the_same_to_programs(pairloom, written):
     assert code == 0
     assert (one["recipe"], one["run"], one["report"]) == ("words", run_id, str(report))
     assert one["settings"] == {"training": {"epochs": 1}}
+    assert one["overrides"] == {"model.ensemble": 9}
     assert json.loads(pairloom("runs", "--json")[1]) == [one]
     assert json.loads(pairloom("runs", "nobody", "--json")[1]) == []
 

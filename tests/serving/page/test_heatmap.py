@@ -2,6 +2,8 @@
 
 import json
 
+from pairloom.kinds.pieces import shown_pieces
+
 
 def cell(tab, row, column):
     """Where a cell is, in the window."""
@@ -159,6 +161,19 @@ def test_long_texts_scroll_in_their_frame_under_their_heads(open_page):
         })()"""
     )
     assert seen
+
+
+def test_the_page_shows_tokens_as_the_terminal_and_pictures_do(open_page):
+    tab = opened(open_page)
+    tokens = ["▁new", "er", "▁", "<0xE4>", "<0xBD>", "<0xA0>", "<0xE4>", "a b", "x▁y", "</s>"]
+    shown = tab.evaluate(
+        "Promise.all([import('/page/views/tokens.js'), import('/page/views/bytes.js')])"
+        ".then(([{readTokens}, {joinBytes}]) => {"
+        f"const joined = joinBytes({json.dumps(tokens)});"
+        "return readTokens(joined.map(({token}) => token)).map("
+        "(t, i) => [t.text, joined[i].from, joined[i].to, t.begins]);})"
+    )
+    assert shown == [list(piece) for piece in shown_pieces(tokens)]
 
 
 def test_subword_marks_become_the_spaces_between_words(open_page):

@@ -47,13 +47,13 @@ def test_only_png_is_written(tmp_path, name):
 
 
 def test_what_fails_while_it_is_drawn_leaves_no_file(tmp_path):
-    with pytest.raises(KeyError), drawn_figure(tmp_path / "a.png"):
+    with pytest.raises(KeyError), drawn_figure(tmp_path / "a.png", []):
         raise KeyError
     assert not (tmp_path / "a.png").exists()
 
 
 def test_a_huge_figure_gets_fewer_dots(tmp_path, pixels):
-    with drawn_figure(tmp_path / "a.png") as figure:
+    with drawn_figure(tmp_path / "a.png", []) as figure:
         figure.set_size_inches(200, 2)
     assert pixels(tmp_path / "a.png").shape[:2] == (80, 8000)
 
