@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+PASSWORD = "secret"
 PLACES = (*sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True), None)
 
 
@@ -30,6 +31,19 @@ def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
+def first_settings(folder: Path) -> tuple[str, ...]:
+    """What `initdb` is told: one user, whose password is asked for as a server's image does.
+
+    Args:
+        folder: The password's file is made in there.
+    """
+    password = folder / "password"
+    password.write_text(PASSWORD)
+    password.chmod(0o644)
+    asked = ("--auth=scram-sha-256", f"--pwfile={password}")
+    return (*asked, "--username=pairloom", "--no-sync")
+
+
 class PostgresServer:
     """Starts, stops and starts again, with the same data.
 
@@ -46,7 +60,7 @@ class PostgresServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._run("initdb", "--auth=trust", "--username=pairloom", "--no-sync")
+        self._run("initdb", *first_settings(folder))
 
     @property
     def url(self) -> str:
@@ -54,7 +68,7 @@ class PostgresServer:
 
     def url_of(self, database: str) -> str:
         """Of one by name; `postgres` is there from the start."""
-        return f"postgresql://pairloom:secret@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://pairloom:{PASSWORD}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
