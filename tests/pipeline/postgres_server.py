@@ -1,14 +1,15 @@
 """A real PostgreSQL for tests: started in a folder of its own, on a free port."""
 
+import contextlib
 import os
 import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from glob import glob
 from pathlib import Path
-
-import pytest
 
 PASSWORD = "secret"
 PLACES = (*sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True), None)
@@ -19,16 +20,27 @@ def find_program(name: str) -> str | None:
     return next((found for place in PLACES if (found := shutil.which(name, path=place))), None)
 
 
-def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A test session's folder, which PostgreSQL's own user may go through.
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's own user may go through: every pytest that begins closes its own.
 
     It is short, for a socket's path has a hundred letters at most.
     """
-    base = tmp_path_factory.getbasetemp()
-    for folder in (base, base.parent, base.parent.parent):
-        if folder != Path("/tmp") and folder.owner() == Path.home().owner():
-            folder.chmod(folder.stat().st_mode | 0o011)
-    return base
+    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def started() -> "Iterator[PostgresServer]":
+    """A server for a while."""
+    with open_folder() as folder:
+        server = PostgresServer(folder / "server")
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 def first_settings(folder: Path) -> tuple[str, ...]:

@@ -31,18 +31,19 @@ HERE = {
 
 
 @pytest.fixture(scope="module", params=HERE)
-def running(request, tmp_path_factory):
+def running(request):
     if not HERE[request.param]:
         pytest.skip(f"there is no {request.param} here")
-    folder = postgres_server.open_folder(tmp_path_factory)
-    made = {
+    kind = {
         "PostgreSQL": postgres_server.PostgresServer,
         "MariaDB": mariadb_server.MariaDbServer,
         "MySQL": mariadb_server.MySqlServer,
-    }[request.param](folder / request.param)
-    made.start()
-    yield made
-    made.stop()
+    }[request.param]
+    with postgres_server.open_folder() as folder:
+        made = kind(folder / "server")
+        made.start()
+        yield made
+        made.stop()
 
 
 @pytest.fixture
