@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 __all__ = [
+    "changed",
     "exist",
     "exists",
     "find",
@@ -45,6 +46,17 @@ def exists(path: str) -> bool:
         return os.path.exists(path)
     with _as_of_a_disk():
         return bool(_gfile().exists(path))
+
+
+def changed(path: str) -> float:
+    """When a file or folder was written last, in seconds since 1970; 0: it is not there."""
+    try:
+        if not is_url(path):
+            return os.stat(path).st_mtime
+        with _as_of_a_disk():
+            return float(_gfile().stat(path).mtime_nsec) / 1e9
+    except FileNotFoundError:
+        return 0.0
 
 
 def exist(paths: Iterable[str]) -> dict[str, bool]:

@@ -1,6 +1,7 @@
 """Where the things of a pipeline lie: the one object that the graph takes."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,13 +32,17 @@ class Places:
     beam: tuple[str, ...] = ()
 
 
-def chosen_metadata(in_recipe: str) -> str:
+def chosen_metadata(in_recipe: str, environment: Mapping[str, str] = os.environ) -> str:
     """The metadata database that was asked for; empty: none was.
 
     Where the environment names it, what is written down is the variable: its value may hold a
     password, and another machine may reach the same database by another address.
+
+    Args:
+        in_recipe: Its URL; empty: the recipe names none.
+        environment: The variables that nodes will have.
     """
-    return f"${METADATA_VARIABLE}" if os.environ.get(METADATA_VARIABLE) else in_recipe
+    return f"${METADATA_VARIABLE}" if environment.get(METADATA_VARIABLE) else in_recipe
 
 
 def sqlite_url(file: Path) -> str:

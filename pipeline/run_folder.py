@@ -42,13 +42,18 @@ class RunFolder:
     @property
     def places(self) -> Places:
         """Where its things lie: in the folder, but for what `settle` put elsewhere."""
-        return self._places(self._noted())
+        return self._places(self._known())
 
     def planned(
-        self, metadata: str = "", push: str = "", beam: Sequence[str] = (), root: str = ""
+        self,
+        metadata: str = "",
+        push: str = "",
+        beam: Sequence[str] = (),
+        root: str = "",
+        environment: Mapping[str, str] = os.environ,
     ) -> Places:
-        """Where its things will lie on another machine; arguments as of `settle`."""
-        return self._places(_told(metadata, push, beam, root))
+        """Where its things will lie on another machine, of that environment; else as `settle`."""
+        return self._places(_told(metadata, push, beam, root, environment))
 
     def _places(self, noted: Mapping[str, Any]) -> Places:
         root = noted.get("root")
@@ -66,7 +71,7 @@ class RunFolder:
     @property
     def has_metadata(self) -> bool:
         """Whether there may be records of runs."""
-        return self._sqlite.exists() or bool(self._noted().get("metadata"))
+        return self._sqlite.exists() or bool(self._known().get("metadata"))
 
     @property
     def _sqlite(self) -> Path:
@@ -130,6 +135,10 @@ class RunFolder:
         except OSError as error:
             raise unwritable(error.filename or self.path, error) from None
 
+    def _known(self) -> dict[str, Any]:
+        """What was noted here; where only other machines ran, the environment names a database."""
+        return self._noted() or ({} if self._sqlite.exists() else _told())
+
     def _noted(self) -> dict[str, Any]:
         try:
             noted: dict[str, Any] = json.loads((self.path / _NOTE).read_text("utf-8"))
@@ -180,8 +189,15 @@ class RunFolder:
         (self.path / ".lock").write_text(f"{os.getpid()} {run_id}", encoding="ascii")
 
 
-def _told(metadata: str, push: str, beam: Sequence[str], root: str) -> dict[str, Any]:
-    wanted = {"metadata": chosen_metadata(metadata), "push": push, "beam": list(beam), "root": root}
+def _told(
+    metadata: str = "",
+    push: str = "",
+    beam: Sequence[str] = (),
+    root: str = "",
+    environment: Mapping[str, str] = os.environ,
+) -> dict[str, Any]:
+    database = chosen_metadata(metadata, environment)
+    wanted = {"metadata": database, "push": push, "beam": list(beam), "root": root}
     return {key: value for key, value in wanted.items() if value}
 
 

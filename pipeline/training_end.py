@@ -5,7 +5,7 @@ import os
 
 import tensorflow as tf
 
-from pairloom.components.anywhere import find
+from pairloom.components.anywhere import changed, find
 from pairloom.components.trainer.position import Position
 from pairloom.pipeline.recipe.schema import Training
 
@@ -19,7 +19,7 @@ def why_training_ended(checkpoints: str, training: Training, members: int = 1) -
         members: How many models share its minutes; the last of them is told of.
     """
     # A finished training leaves no other's weights beside its own.
-    last = max(_checkpoints(checkpoints), key=_changed, default=None)
+    last = max(_checkpoints(checkpoints), key=changed, default=None)
     if last is None:
         return ""
     position = Position()
@@ -42,7 +42,3 @@ def why_training_ended(checkpoints: str, training: Training, members: int = 1) -
 
 def _checkpoints(folder: str) -> list[str]:
     return find(os.path.join(glob.escape(folder), "*", "last", "checkpoint"))
-
-
-def _changed(path: str) -> int:
-    return int(tf.io.gfile.stat(path).mtime_nsec)

@@ -17,15 +17,13 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from pairloom.components.anywhere import find, is_url, listed, make_folder, read_text, remove
+from pairloom.components.pusher.leftovers import CLAIMS, HALF, clear_away
 from pairloom.components.pusher.versions import MODEL_FILE, is_whole, pushed_versions
 
 __all__ = ["NOTE", "push_model"]
 
 NOTE = "assets.extra/pushed"
 """Beside the model's own files: of which push the version is."""
-
-CLAIMS = ".pushing"
-"""Beside the versions at a URL: a file of each push that is under way, with the number it wants."""
 
 _TRIES = 100
 
@@ -42,6 +40,7 @@ def push_model(model: str, base: str, token: str) -> int:
         The version.
     """
     make_folder(base)
+    clear_away(base)
     for version, folder in pushed_versions(base).items():
         if _note(folder) == token:
             if is_whole(folder):
@@ -60,19 +59,22 @@ def _note(folder: str) -> str:
 
 def _push_to_disk(model: str, base: str, token: str) -> int:
     # A folder that no server looks at, which then becomes the version.
-    half = os.path.join(base, f".half-{token}")
+    half = os.path.join(base, f"{HALF}{token}")
     remove(half)
-    _copy(model, half, token)
-    for _ in range(_TRIES):
-        version = _next_version(base)
-        try:
-            # Fails where another has just taken this number.
-            os.rename(half, os.path.join(base, str(version)))
-            return version
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                raise
-    raise _crowded(base)
+    try:
+        _copy(model, half, token)
+        for _ in range(_TRIES):
+            version = _next_version(base)
+            try:
+                # Fails where another has just taken this number.
+                os.rename(half, os.path.join(base, str(version)))
+                return version
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+        raise _crowded(base)
+    finally:
+        remove(half)
 
 
 def _push_to_url(model: str, base: str, token: str) -> int:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from pairloom.components.anywhere import changed
+
 __all__ = ["Curve", "read_curves", "thinned"]
 
 Curve = list[tuple[float, float]]
@@ -19,17 +21,17 @@ def read_curves(checkpoints: str, model: str) -> dict[str, Curve]:
         model: The SavedModel's folder. Its training is the one that logged last before it was
             written; of an ensemble, that of its last member.
     """
-    written = _changed(tf.io.gfile.join(model, "saved_model.pb"))
+    written = changed(tf.io.gfile.join(model, "saved_model.pb"))
     trainings: dict[str, list[str]] = {}
     for file in tf.io.gfile.glob(tf.io.gfile.join(checkpoints, "*", "tensorboard", "*tfevents*")):
-        if _changed(file) <= written:
+        if changed(file) <= written:
             trainings.setdefault(file.rpartition("/")[0], []).append(file)
     if not trainings:
         return {}
-    files = max(trainings.values(), key=lambda found: max(map(_changed, found)))
+    files = max(trainings.values(), key=lambda found: max(map(changed, found)))
     curves: dict[str, dict[float, float]] = {}
     # A training that was stopped begins a file anew, and repeats the steps since its checkpoint.
-    for file in sorted(files, key=_changed):
+    for file in sorted(files, key=changed):
         for name, step, value in _read_events(file):
             curves.setdefault(name, {})[step] = value
     return {name: thinned(sorted(points.items())) for name, points in curves.items()}
@@ -57,7 +59,3 @@ def _read_events(file: str) -> list[tuple[str, float, float]]:
         # A killed process leaves half a record at the end.
         pass
     return found
-
-
-def _changed(path: str) -> int:
-    return int(tf.io.gfile.stat(path).mtime_nsec)

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_transform as tft
 
-from pairloom.components.anywhere import listed, remove
+from pairloom.components.anywhere import changed, listed, remove
 from pairloom.components.evaluator.buckets import bucket_labels
 from pairloom.components.holding import Held, held, is_held
 from pairloom.components.trainer.batches import Pairs
@@ -209,18 +209,10 @@ def drop_other_checkpoints(folders: Sequence[str]) -> None:
     kept = {os.path.basename(folder) for folder in folders}
     beside = os.path.dirname(folders[0])
     for other in (os.path.join(beside, name) for name in listed(beside) if name not in kept):
-        if not is_held(os.path.join(other, LOCK), _written(other)):
+        written = changed(os.path.join(other, "last", "checkpoint"))
+        if not is_held(os.path.join(other, LOCK), written):
             for name in ("last", "best"):
                 remove(os.path.join(other, name))
-
-
-def _written(folder: str) -> float:
-    """When a training wrote its last checkpoint, in seconds since 1970; 0: it wrote none."""
-    try:
-        stat = tf.io.gfile.stat(tf.io.gfile.join(folder, "last", "checkpoint"))
-    except tf.errors.NotFoundError:
-        return 0.0
-    return float(stat.mtime_nsec) / 1e9
 
 
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,7 +83,9 @@ def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "Compile
     if here:
         folder.make()
         folder.settle(**plain(recipe.places))
-    places = folder.planned(**plain(recipe.places))
+    # Containers have the variables that the schedule gives them, not this machine's.
+    environment = os.environ if here else recipe.schedule.secrets
+    places = folder.planned(**plain(recipe.places), environment=environment)
     hush_environment()
     keep_off_cloud(repr(recipe))
     from pairloom.pipeline.compiled import compile_pipeline

@@ -3,11 +3,12 @@
 import argparse
 import os
 import tempfile
+from datetime import date
 from pathlib import Path
 
 from pairloom.pipeline.commands.arguments import add_recipe_arguments, add_runs_dir_argument
 from pairloom.pipeline.commands.compile import compile_recipe, needs_kubeflow, write_kubeflow
-from pairloom.pipeline.dates import as_date
+from pairloom.pipeline.dates import as_date, dated_recipe
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe import Recipe, load_recipe
 
@@ -101,6 +102,11 @@ def _check_schedule(recipe: Recipe, wait: bool) -> None:
         raise UserError(
             "Expected schedule.timezone UTC: Kubeflow has one time zone for all schedules. "
             f"Received: {schedule.timezone}."
+        )
+    if schedule.catch_up and dated_recipe(recipe, date.today()) != recipe:
+        raise UserError(
+            "Expected schedule.catch_up false where data are by date: Kubeflow tells no run which "
+            "day it makes up for. Received: true. `pairloom submit kubeflow` with --date runs one."
         )
     if wait:
         raise UserError("Expected --schedule or --wait. Received both: a schedule does not end.")

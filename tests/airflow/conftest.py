@@ -29,13 +29,10 @@ def airflow(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     if postgres_server.find_program("initdb") is None:
         pytest.skip("there is no PostgreSQL here: Debian's package is postgresql")
-    base = postgres_server.open_folder(tmp_path_factory)
-    server = postgres_server.PostgresServer(base / f"pg-{request.param}")
-    server.start()
-    variables = {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": server.url_of("postgres")}
-    if request.param == "airflow2":
-        variables["PAIRLOOM_METADATA"] = server.url
-    try:
+    with postgres_server.started() as server:
+        variables = {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": server.url_of("postgres")}
+        if request.param == "airflow2":
+            variables["PAIRLOOM_METADATA"] = server.url
         pairs.compile_dags(folder, variables)
         made = AirflowHome(environment, folder / "home", folder / "dags", variables)
         made.folder, made.variables = folder, variables
@@ -44,8 +41,6 @@ def airflow(request, tmp_path_factory):
         # Airflow 3 lists what its processor has read, and here none is at work yet.
         made.run("dags", "reserialize")
         yield made
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ schedule:
   retries: 2
   retry_minutes: 0.05
   pool: pairs
-  nodes: {Trainer: {timeout_minutes: 2.5, retries: 5, pool: training}}
+  nodes: {Trainer: {timeout_minutes: 5, retries: 5, pool: training}}
 """
 # As many steps on every machine, however slow it is.
 SLICE = ("data.options.limit=2000", "training.epochs=15", "training.minutes=0")

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from pairloom.components.anywhere import (
+    changed,
     exist,
     exists,
     find,
@@ -83,6 +84,14 @@ def test_what_was_written_once_stays(root):
     assert write_once(f"{root}/new/note", "one") == "one"
     assert write_once(f"{root}/new/note", "two") == "one"
     assert listed(f"{root}/new") == ["note"]
+
+
+def test_it_is_known_when_something_was_written_and_what_is_not_there_never_was(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    os.utime(file, (1_000_000_000, 1_000_000_000))
+    assert changed(str(file)) == changed(f"file://{file}") == 1_000_000_000
+    assert changed(str(tmp_path / "none")) == changed(f"file://{tmp_path}/none") == 0
 
 
 def test_many_paths_are_looked_for_at_once(root):

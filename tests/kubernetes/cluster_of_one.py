@@ -10,12 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1] / "pipeline"))
+from postgres_server import PASSWORD, first_settings
+
 ROOT = Path(__file__).parents[2]
 CLUSTER = Path(__file__).parent / "cluster" / "cluster"
 KUBE_HOME = Path(os.environ.get("KUBE_HOME", Path.home() / ".cache" / "pairloom-kubernetes"))
 PAIRLOOM = Path(sys.executable).with_name("pairloom")
 HOST = "http://127.0.0.1:8888"
 DATABASE = "10.96.0.13"
+LONGEST = 3600
+"""Seconds that anything may take on a busy machine."""
+USER = 1000
+"""Whose name containers run in, as those of the image of deploy/kubeflow/Dockerfile."""
 
 
 class ClusterOfOne:
@@ -30,10 +37,11 @@ class ClusterOfOne:
         self.folder = folder
         self.volume = volume
         (volume / "runs").mkdir(parents=True)
+        for made in (volume, volume / "runs"):
+            os.chown(made, USER, USER)
         shown = {"PYTHON_ML": sys.executable, "MOUNTS": str(ROOT), "MOUNTS_RW": str(volume)}
-        subprocess.run(
-            [CLUSTER, "up", folder], check=True, env={**os.environ, **shown}, timeout=300
-        )
+        up = [CLUSTER, "up", folder]
+        subprocess.run(up, check=True, env={**os.environ, **shown}, timeout=LONGEST)
         self.apply(
             {
                 "apiVersion": "v1",
@@ -54,7 +62,7 @@ class ClusterOfOne:
     def run(self, *command: Any, **options: Any) -> subprocess.CompletedProcess[str]:
         """Runs a command inside."""
         words = [CLUSTER, "exec", self.folder, *map(str, command)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=1500, **options)
+        return subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, **options)
 
     def kubectl(self, *arguments: Any, given: str | None = None) -> str:
         ended = self.run("kubectl", "-n", "kubeflow", *arguments, input=given)
@@ -78,15 +86,14 @@ class ClusterOfOne:
         self.run("ip", "addr", "add", f"{DATABASE}/32", "dev", "lo", check=True)
         data = folder / "data"
         as_user = ("runuser", "-u", "postgres", "--")
-        trust = ("--auth=trust", "--username=pairloom", "--no-sync")
-        self.run(*as_user, initdb, "-D", data, *trust, check=True)
+        self.run(*as_user, initdb, "-D", data, *first_settings(folder), check=True)
         with (data / "pg_hba.conf").open("a") as file:
-            file.write("host all all 0.0.0.0/0 trust\n")
+            file.write("host all all 0.0.0.0/0 scram-sha-256\n")
         options = f"-k {folder} -c listen_addresses={DATABASE} -c fsync=off"
         log = folder / "log"
         control = Path(initdb).with_name("pg_ctl")
         self.run(*as_user, control, "-D", data, "-w", "-o", options, "-l", log, "start", check=True)
-        return f"postgresql://pairloom:secret@{DATABASE}:5432/pairs"
+        return f"postgresql://pairloom:{PASSWORD}@{DATABASE}:5432/pairs"
 
     def pods(self, *arguments: str) -> list[dict[str, Any]]:
         pods: list[dict[str, Any]] = json.loads(
@@ -113,11 +120,11 @@ class ClusterOfOne:
         return "".join(log.read_text(errors="replace") for log in logs)
 
 
-def wait_until(there: Callable[[], Any], what: str, seconds: float = 600) -> Any:
+def wait_until(there: Callable[[], Any], what: str) -> Any:
     """What `there` gives as soon as it is anything."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + LONGEST
     while time.monotonic() < end:
         if found := there():
             return found
         time.sleep(1)
-    raise AssertionError(f"no {what} within {seconds:.0f} s")
+    raise AssertionError(f"no {what} within {LONGEST} s")

@@ -1,4 +1,4 @@
-"""A real MariaDB for tests, which speaks MySQL: started in a folder of its own, on a free port."""
+"""A real MariaDB or MySQL 8 for tests: started in a folder of its own, on a free port."""
 
 import os
 import shutil
@@ -7,18 +7,26 @@ import subprocess
 import time
 from pathlib import Path
 
-NEEDED = ("mariadbd", "mariadb-install-db", "my_print_defaults")
 SETTLE = """
 CREATE DATABASE IF NOT EXISTS pairs;
-CREATE USER IF NOT EXISTS pairloom@'%' IDENTIFIED BY 'secret';
+CREATE USER IF NOT EXISTS pairloom@'%' IDENTIFIED {how} 'secret';
 GRANT ALL ON pairs.* TO pairloom@'%';
 """
-LONGEST = 60
+LONGEST = 600
 
 
 def find_program(name: str) -> str | None:
-    """A program of MariaDB's; Debian keeps the server off some users' PATH."""
+    """A program of the server's; Debian keeps it off some users' PATH."""
     return shutil.which(name) or shutil.which(name, path="/usr/sbin")
+
+
+def is_mysql() -> bool:
+    """Whether MySQL itself is here; Debian calls MariaDB by the same name."""
+    program = find_program("mysqld")
+    if program is None:
+        return False
+    told = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    return "Ver 8" in told and "MariaDB" not in told
 
 
 class MariaDbServer:
@@ -28,19 +36,26 @@ class MariaDbServer:
         folder: Made for it.
     """
 
+    needed = ("mariadbd", "mariadb-install-db", "my_print_defaults")
+    # With the database "test" comes a nameless user of this machine, who would go before ours.
+    install = (
+        "mariadb-install-db",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+    )
+    server: tuple[str, ...] = ("mariadbd",)
+    identified = "BY"
+
     def __init__(self, folder: Path):
         self.folder = folder
         folder.mkdir(parents=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        (folder / "settle.sql").write_text(SETTLE)
+        (folder / "settle.sql").write_text(SETTLE.format(how=self.identified))
         # As root it would otherwise look for a user of its own.
         self._user = ["--user=root"] if os.getuid() == 0 else []
-        # With the database "test" comes a nameless user of this machine, who would go before ours.
-        self._run(
-            "mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db"
-        )
+        self._run(*self.install)
 
     @property
     def url(self) -> str:
@@ -48,7 +63,7 @@ class MariaDbServer:
 
     def start(self) -> None:
         command = [
-            *self._command("mariadbd"),
+            *self._command(*self.server),
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
             f"--socket={self.folder / 'socket'}",
@@ -74,9 +89,18 @@ class MariaDbServer:
         except OSError:
             return False
 
-    def _command(self, program: str) -> list[str]:
+    def _command(self, program: str, *arguments: str) -> list[str]:
         data = f"--datadir={self.folder / 'data'}"
-        return [str(find_program(program)), "--no-defaults", *self._user, data]
+        return [str(find_program(program)), "--no-defaults", *self._user, data, *arguments]
 
     def _run(self, program: str, *arguments: str) -> None:
-        subprocess.run([*self._command(program), *arguments], check=True, stdout=subprocess.DEVNULL)
+        command = self._command(program, *arguments)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+class MySqlServer(MariaDbServer):
+    """MySQL 8, whose user has the older of its passwords: ML Metadata knows no other."""
+
+    install = ("mysqld", "--initialize-insecure")
+    server = ("mysqld", "--mysqlx=OFF", "--secure-file-priv=")
+    identified = "WITH mysql_native_password BY"

@@ -1,15 +1,17 @@
 """A real PostgreSQL for tests: started in a folder of its own, on a free port."""
 
+import contextlib
 import os
 import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from glob import glob
 from pathlib import Path
 
-import pytest
-
+PASSWORD = "secret"
 PLACES = (*sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True), None)
 
 
@@ -18,16 +20,40 @@ def find_program(name: str) -> str | None:
     return next((found for place in PLACES if (found := shutil.which(name, path=place))), None)
 
 
-def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A test session's folder, which PostgreSQL's own user may go through.
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's own user may go through: every pytest that begins closes its own.
 
     It is short, for a socket's path has a hundred letters at most.
     """
-    base = tmp_path_factory.getbasetemp()
-    for folder in (base, base.parent, base.parent.parent):
-        if folder != Path("/tmp") and folder.owner() == Path.home().owner():
-            folder.chmod(folder.stat().st_mode | 0o011)
-    return base
+    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def started() -> "Iterator[PostgresServer]":
+    """A server for a while."""
+    with open_folder() as folder:
+        server = PostgresServer(folder / "server")
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def first_settings(folder: Path) -> tuple[str, ...]:
+    """What `initdb` is told: one user, whose password is asked for as a server's image does.
+
+    Args:
+        folder: The password's file is made in there.
+    """
+    password = folder / "password"
+    password.write_text(PASSWORD)
+    password.chmod(0o644)
+    asked = ("--auth=scram-sha-256", f"--pwfile={password}")
+    return (*asked, "--username=pairloom", "--no-sync")
 
 
 class PostgresServer:
@@ -46,7 +72,7 @@ class PostgresServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._run("initdb", "--auth=trust", "--username=pairloom", "--no-sync")
+        self._run("initdb", *first_settings(folder))
 
     @property
     def url(self) -> str:
@@ -54,7 +80,7 @@ class PostgresServer:
 
     def url_of(self, database: str) -> str:
         """Of one by name; `postgres` is there from the start."""
-        return f"postgresql://pairloom:secret@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://pairloom:{PASSWORD}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"

@@ -1,4 +1,4 @@
-"""Metadata in a real PostgreSQL and a real MariaDB: shared, away for a while, and away for good."""
+"""Metadata in a real PostgreSQL, MariaDB or MySQL 8: shared, away for a while, and for good."""
 
 import sys
 import threading
@@ -24,23 +24,26 @@ import tiny_nodes
 
 pytestmark = pytest.mark.slow
 HERE = {
-    "PostgreSQL": (postgres_server.find_program("initdb"),),
-    "MariaDB": tuple(map(mariadb_server.find_program, mariadb_server.NEEDED)),
+    "PostgreSQL": postgres_server.find_program("initdb"),
+    "MariaDB": all(map(mariadb_server.find_program, mariadb_server.MariaDbServer.needed)),
+    "MySQL": mariadb_server.is_mysql(),
 }
 
 
 @pytest.fixture(scope="module", params=HERE)
-def running(request, tmp_path_factory):
-    if not all(HERE[request.param]):
+def running(request):
+    if not HERE[request.param]:
         pytest.skip(f"there is no {request.param} here")
-    folder = postgres_server.open_folder(tmp_path_factory)
-    if request.param == "MariaDB":
-        made = mariadb_server.MariaDbServer(folder / "my")
-    else:
-        made = postgres_server.PostgresServer(folder / "pg")
-    made.start()
-    yield made
-    made.stop()
+    kind = {
+        "PostgreSQL": postgres_server.PostgresServer,
+        "MariaDB": mariadb_server.MariaDbServer,
+        "MySQL": mariadb_server.MySqlServer,
+    }[request.param]
+    with postgres_server.open_folder() as folder:
+        made = kind(folder / "server")
+        made.start()
+        yield made
+        made.stop()
 
 
 @pytest.fixture

@@ -100,13 +100,28 @@ def test_a_task_waits_for_those_that_its_node_waits_for(compiled):
     assert "dependentTasks" not in tasks["pairexamples"]
 
 
-def test_every_command_line_runs_to_a_pushed_model(compiled, tmp_path):
+@pytest.mark.parametrize("of_secret", [True, False])
+def test_the_database_is_that_of_the_containers_not_this_machines(
+    compiled, tmp_path, monkeypatch, of_secret
+):
+    secret = "  secrets: {PAIRLOOM_METADATA: database/url}\n"
+    recipe = RECIPE if of_secret else RECIPE.replace(secret, "")
+    if not of_secret:
+        monkeypatch.setenv("PAIRLOOM_METADATA", "sqlite:////here.sqlite")
+    spec, _ = compiled(recipe)
+    found = {read_compiled(one["command"][-1]).metadata for one in containers(spec).values()}
+    there = f"sqlite://{tmp_path}/runs/words/metadata.sqlite"
+    assert found == {"$PAIRLOOM_METADATA" if of_secret else there}
+
+
+def test_every_command_line_runs_to_a_pushed_model(compiled, tmp_path, monkeypatch):
     letters = random.Random(1)
     words = {"".join(letters.choices("abcdef", k=4)) for _ in range(120)}
     rows = "".join(f"{word}\t{word[::-1]}\n" for word in sorted(words))
     (tmp_path / "pairs-2026-11-17.tsv").write_text(rows)
     spec, _ = compiled(RECIPE, "--pairloom", str(PAIRLOOM))
     tasks, each = spec["root"]["dag"]["tasks"], containers(spec)
+    monkeypatch.setenv("PAIRLOOM_METADATA", f"sqlite://{tmp_path}/of-the-secret.sqlite")
     ended = []
     while len(ended) < len(tasks):
         ready = [
@@ -120,6 +135,7 @@ def test_every_command_line_runs_to_a_pushed_model(compiled, tmp_path):
         ended.append(ready[0])
     [version] = (tmp_path / "runs" / "words" / "serving" / "words").iterdir()
     assert (version / "saved_model.pb").exists()
+    assert (tmp_path / "of-the-secret.sqlite").exists()
     shown = json.loads((tmp_path / "kubeflow" / "evaluator" / "output.json").read_text())
     [scores] = shown["artifacts"]["scores"]["artifacts"]
     assert scores["name"] == "1" and scores["metadata"]

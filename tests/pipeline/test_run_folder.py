@@ -34,6 +34,17 @@ def test_a_root_holds_all_but_logs_lock_note_and_metadata(tmp_path, monkeypatch,
     assert sorted(p.name for p in folder.path.iterdir()) == ["logs", "places.json"]
 
 
+def test_a_folder_that_other_machines_run_in_has_the_environments_database(tmp_path, monkeypatch):
+    monkeypatch.delenv("PAIRLOOM_METADATA", raising=False)
+    folder = RunFolder.of(tmp_path, "task")
+    assert not folder.has_metadata
+    monkeypatch.setenv("PAIRLOOM_METADATA", "postgresql://db/pairs")
+    assert folder.has_metadata and folder.places.metadata == "$PAIRLOOM_METADATA"
+    folder.make()
+    (folder.path / "metadata.sqlite").touch()
+    assert folder.places.metadata.startswith("sqlite:"), "it has runs of its own"
+
+
 def test_a_root_on_a_disk_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "root").write_text("a file")
     folder = RunFolder.of(tmp_path, "words")

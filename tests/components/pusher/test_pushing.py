@@ -1,8 +1,10 @@
 """A model is pushed whole, in order and once, whatever happens on the way."""
 
+import os
 import resource
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -70,7 +72,7 @@ def test_a_push_that_was_killed_serves_nothing_and_its_retry_all(
     monkeypatch.setattr(tf.io.gfile, "copy", dying)
     with pytest.raises(KeyboardInterrupt):
         push_model(model, str(base), "one")
-    assert not versions_on_disk(base)
+    assert not list(base.iterdir())
     monkeypatch.setattr(tf.io.gfile, "copy", copy)
     version = push_model(model, str(base), "one")
     assert [path.name for path in base.iterdir()] == [str(version)]
@@ -95,7 +97,7 @@ def test_a_disk_that_is_full_in_mid_copy_serves_nothing_of_it(model, base, reque
     request.getfixturevalue("small_files")
     with pytest.raises(tf.errors.OpError):
         push_model(model, str(base), "two")
-    assert list(versions_on_disk(base)) == [before]
+    assert [path.name for path in base.iterdir()] == [str(before)]
     assert (base / str(before) / "variables/variables.data").stat().st_size == 2**20
 
 
@@ -109,11 +111,14 @@ def test_only_what_a_server_takes_for_a_version_counts(model, base):
     assert version < 99999999999
 
 
-def test_what_another_push_is_writing_is_left_alone(model, base):
-    others = base / ".half-two"
-    others.mkdir(parents=True)
-    push_model(model, str(base), "one")
-    assert others.is_dir()
+def test_what_another_push_is_writing_is_left_alone_but_not_what_died_a_day_ago(model, base):
+    others, dead = base / ".half-two", base / ".half-three"
+    for half, hours in ((others, 23), (dead, 25)):
+        (half / "variables").mkdir(parents=True)
+        written = time.time() - 3600 * hours
+        os.utime(half, (written, written))
+    version = push_model(model, str(base), "one")
+    assert sorted(path.name for path in base.iterdir()) == [others.name, str(version)]
 
 
 def test_pushes_at_the_same_time_get_a_version_each(model, base):

@@ -1,14 +1,16 @@
 """A push to a URL, where no folder appears at once: its model file comes last."""
 
 import threading
+import time
 import uuid
 
 import pytest
 import tensorflow as tf
 
 from pairloom.components.anywhere import exists, listed, read_text
-from pairloom.components.pusher import pushing
-from pairloom.components.pusher.pushing import CLAIMS, NOTE, push_model
+from pairloom.components.pusher import leftovers, pushing
+from pairloom.components.pusher.leftovers import CLAIMS
+from pairloom.components.pusher.pushing import NOTE, push_model
 from pairloom.components.pusher.versions import is_whole, lost_versions, pushed_versions
 
 FILES = ("saved_model.pb", "assets.extra/pairloom.json", "variables/variables.index")
@@ -105,6 +107,20 @@ def test_what_another_push_is_writing_is_left_alone_and_its_number_too(model, ba
     assert exists(f"{half}/{NOTE}")
     # It may be under way.
     assert lost_versions(base) == []
+
+
+def test_what_died_a_day_ago_is_cleared_away_but_no_version(model, base, copies, monkeypatch):
+    copies.dies_at = 1
+    with pytest.raises(KeyboardInterrupt):
+        push_model(model, base, "dead")
+    copies.dies_at = -1
+    whole = push_model(model, base, "whole")
+    with tf.io.gfile.GFile(f"{base}/{CLAIMS}/{whole}-whole", "w") as file:
+        file.write("It was killed before it withdrew its claim.")
+    monkeypatch.setattr(leftovers, "changed", lambda path: time.time() - 25 * 3600)
+    version = push_model(model, base, "one")
+    assert list(pushed_versions(base)) == [version, whole]
+    assert listed(f"{base}/{CLAIMS}") == []
 
 
 def test_pushes_at_the_same_time_get_a_version_each(model, base):

@@ -36,6 +36,13 @@ def submit(pairloom, tmp_path, monkeypatch):
             "Expected schedule.timezone UTC",
         ),
         (["--set", "schedule.cron=0 3 * * *", "--wait"], "Expected --schedule or --wait."),
+        (
+            [
+                *("--set", "schedule.cron=0 3 * * *", "--set", "schedule.catch_up=true"),
+                *("--set", "data.train=pairs-{DATE}.tsv"),
+            ],
+            "Expected schedule.catch_up false where data are by date",
+        ),
     ],
 )
 def test_a_schedule_that_kubeflow_cannot_keep_is_told_at_once(submit, arguments, words):
