@@ -1,5 +1,6 @@
 """Counts and logs every request, whichever way it came."""
 
+import asyncio
 import logging
 import re
 import time
@@ -16,6 +17,7 @@ logger = logging.getLogger("pairloom.serving.requests")
 UNKNOWN_MODEL = "(unknown)"
 
 _LONGEST_NAME = 200
+_CLOSE_TO_DEADLINE = 0.05
 _USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 
 
@@ -54,11 +56,24 @@ class Monitor:
         except RequestError as error:
             code, reason = error.code, error.message
             raise
+        except asyncio.CancelledError:
+            # Its caller has gone, or gave up at its deadline, which is earlier than ours by the
+            # way of the request.
+            call.leave()
+            left = call.remaining()
+            late = left is not None and left < _CLOSE_TO_DEADLINE
+            code = Code.DEADLINE_EXCEEDED if late else Code.CANCELLED
+            raise
         except BaseException:
             code = Code.INTERNAL
             raise
         finally:
             self.note(call, entrypoint, code, reason)
+
+    def refused(self, call: Call, api: str, entrypoint: str, error: RequestError) -> None:
+        """Notes a request that was not looked at."""
+        call.api = api
+        self.note(call, entrypoint, error.code, error.message)
 
     def note(self, call: Call, entrypoint: str, code: Code, reason: str = "") -> None:
         """Notes how a request ended, and how long after `call.since`.

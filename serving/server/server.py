@@ -1,5 +1,6 @@
 """The server as a whole: models, gRPC, REST, polling, start and stop."""
 
+import asyncio
 import dataclasses
 import gc
 import logging
@@ -22,6 +23,7 @@ from pairloom.serving.server.config_files import (
     read_tls,
 )
 from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
+from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port
 from pairloom.serving.server.logs import log_to_terminal
@@ -39,8 +41,8 @@ from pairloom.serving.server.runtime import (
 if TYPE_CHECKING:
     from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
-    from pairloom.serving.server.http_front import HttpFront
     from pairloom.serving.server.registry import Registry
+    from pairloom.serving.server.rest_front import RestFront
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -82,11 +84,12 @@ class ModelServer:
         self._scores_of = scores_of
         self._stopping = stopping or threading.Event()
         self._grpc: GrpcFront | None = None
-        self._rest: HttpFront | None = None
+        self._rest: RestFront | None = None
         self._registry: Registry | None = None
         self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
-        self._pool: ThreadPoolExecutor | None = None
+        self._pools: list[ThreadPoolExecutor] = []
+        self._loop = server_loop()
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -144,37 +147,40 @@ class ModelServer:
 
     def _start(self, checked: _Checked) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
-        from pairloom.serving.server.grpc_api import GrpcFront
-        from pairloom.serving.server.http_front import start_rest
+        from pairloom.serving.server.grpc_api import MOST_CALLS, GrpcFront
         from pairloom.serving.server.page import Page
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
+        from pairloom.serving.server.rest_front import open_rest
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
         from pairloom.serving.server.version_record import Retries
 
         options = self.options
-        threads = options.tensorflow_session_parallelism or 1
+        cores = options.tensorflow_session_parallelism or 1
         streams = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
-            intra_op_threads=options.tensorflow_intra_op_parallelism or threads,
-            streams=Streams(streams, options.tensorflow_inter_op_parallelism or threads),
+            intra_op_threads=options.tensorflow_intra_op_parallelism or cores,
+            streams=Streams(streams, options.tensorflow_inter_op_parallelism or cores),
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
-        pool = self._pool = ThreadPoolExecutor(streams, thread_name_prefix="compute")
+        compute = ThreadPoolExecutor(streams, thread_name_prefix="compute")
+        # What waits for its answer in a thread must not keep the others from theirs.
+        threads = ThreadPoolExecutor(2 * MOST_CALLS, thread_name_prefix="request")
+        self._pools = [compute, threads]
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
-            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, pool),
+            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, compute),
             stopping=self._stopping,
             retries=Retries.of(options),
         )
@@ -188,11 +194,16 @@ class ModelServer:
         if self._stopping.is_set():
             return
         self._configurer.check_labels()
-        self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
+        loop = self._loop
+        self._grpc = GrpcFront(
+            registry, loop, threads, options, monitor, self._reload, checked.tls, checked.token
+        )
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
             api = RestApi(
                 registry,
+                loop,
+                threads,
                 seconds if seconds > 0 else None,
                 monitor,
                 checked.metrics_path,
@@ -201,7 +212,8 @@ class ModelServer:
                 options.rest_api_enable_cors_support,
             )
             try:
-                self._rest = start_rest(api, options)
+                self._rest = open_rest(api, loop, options)
+                self._rest.start()
             except PortInUse as error:
                 if not options.optional_rest:
                     raise
@@ -226,20 +238,21 @@ class ModelServer:
         def left() -> float:
             return max(0.0, until - time.monotonic())
 
-        grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
-        if self._rest is not None:
-            self._rest.drain(left())
-        if grpc_done is not None:
-            # One more, for those that gRPC ends when the time is over.
-            grpc_done.wait(left() + 1)
+        self._loop.run(self._drain(left))
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:
             self._registry.close(left())
+        for pool in self._pools:
+            pool.shutdown(wait=False)
+
+    async def _drain(self, left: Callable[[], float]) -> None:
+        fronts = []
         if self._grpc is not None:
-            self._grpc.close()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+            fronts.append(self._grpc.stop(left()))
+        if self._rest is not None:
+            fronts.append(self._rest.drain(left()))
+        await asyncio.gather(*fronts)
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""

@@ -65,7 +65,7 @@ def test_rest_wants_the_token(guarded, path):
 @pytest.mark.parametrize("path", ["/v1/models/tiny:predict", "/nothing", "/"])
 @pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
 def test_who_has_no_token_is_refused_before_the_body_comes(guarded, path, expect):
-    head = f"POST {path} HTTP/1.1\r\nContent-Length: 60000000\r\n{expect}\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n{expect}\r\n"
     with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
         connection.sendall(head.encode())
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
@@ -74,7 +74,7 @@ def test_who_has_no_token_is_refused_before_the_body_comes(guarded, path, expect
 
 def test_the_page_s_own_files_are_open_and_take_no_body(guarded):
     with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\nContent-Length: 60000000\r\n\r\n")
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 200") and b"<html" in answer
 
