@@ -53,6 +53,11 @@ class Call:
         else:
             self.deadline = self.since + seconds
 
+    def limit(self, seconds: float) -> None:
+        """It may take no longer than this from now on, whatever its caller allows."""
+        latest = time.monotonic() + seconds
+        self.deadline = latest if self.deadline is None else min(self.deadline, latest)
+
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None: no limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

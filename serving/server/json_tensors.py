@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,21 @@ _MOST_AXES = 31
 _JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
 
 
+# A list of two bytes takes thirty times as many in memory, and Python looks at each.
+MOST_ELEMENTS = 1_000_000
+
+
 def parse_body(body: bytes) -> dict[str, Any]:
     """Parses a request's JSON object; bytes that are not UTF-8 survive inside strings."""
     if not body:
         raise invalid("JSON Parse error: The document is empty")
+    # Those in texts count as well: to tell them apart takes as long as to parse.
+    elements = sum(map(body.count, (b",", b"[", b"{")))
+    if elements > MOST_ELEMENTS:
+        raise invalid(
+            f"JSON Parse error: {elements} commas and brackets, over the limit of {MOST_ELEMENTS}. "
+            "Send several requests, or ask over gRPC."
+        )
     try:
         document = json.loads(body.decode("utf-8", "surrogateescape"))
     except RecursionError:
@@ -60,7 +71,9 @@ def is_unicode(text: str) -> bool:
 
 
 def inputs_from_json(
-    document: Mapping[str, Any], dtypes: Mapping[str, int]
+    document: Mapping[str, Any],
+    dtypes: Mapping[str, int],
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, np.ndarray]:
     """Turns a parsed request into arrays.
 
@@ -70,6 +83,7 @@ def inputs_from_json(
     Args:
         document: What `parse_body` gave.
         dtypes: Name of each input to its `types_pb2` number.
+        check: Called again and again; raises when nobody waits any more.
     """
     rows = "instances" in document
     if rows and "inputs" in document:
@@ -78,9 +92,9 @@ def inputs_from_json(
             "'inputs' or 'instances' keys to exist "
         )
     if rows:
-        return _from_rows(document, dtypes)
+        return _from_rows(document, dtypes, check)
     if "inputs" in document:
-        return _from_columns(document["inputs"], dtypes)
+        return _from_columns(document["inputs"], dtypes, check)
     raise invalid("Missing 'inputs' or 'instances' key")
 
 
@@ -112,7 +126,9 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
     return _dump({"predictions": [dict(zip(names, row)) for row in zip(*columns.values())]})
 
 
-def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _from_rows(
+    document: Mapping[str, Any], dtypes: Mapping[str, int], check: Callable[[], None]
+) -> dict[str, np.ndarray]:
     rows = document["instances"]
     if not isinstance(rows, list):
         raise invalid(
@@ -131,6 +147,7 @@ def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[s
     values: dict[str, list[Any]] = {name: [] for name in dtypes}
     shapes: dict[str, tuple[int, ...]] = {}
     for number, row in enumerate(rows):
+        check()
         if not _is_object(row):
             raise invalid(f"Expecting object but got list at item {number} of input list")
         for name, item in row.items():
@@ -167,7 +184,7 @@ def _row_item(
     if name not in dtypes:
         raise invalid(f"JSON object: does not have named input: {name}")
     shape = _shape(item)
-    _collect(item, 0, shape, dtypes[name], values[name])
+    _collect(item, 0, shape, dtypes[name], values[name], lambda: None)
     return shape
 
 
@@ -181,7 +198,9 @@ def _shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _from_columns(
+    value: Any, dtypes: Mapping[str, int], check: Callable[[], None]
+) -> dict[str, np.ndarray]:
     if not _is_object(value):
         if len(dtypes) > 1:
             raise invalid(
@@ -195,7 +214,7 @@ def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray
             raise invalid(f"Missing named input: {name} in 'inputs' object.")
         shape = _shape(value[name])
         flat: list[Any] = []
-        _collect(value[name], 0, shape, dtype, flat)
+        _collect(value[name], 0, shape, dtype, flat, check)
         arrays[name] = _array(flat, dtype).reshape(shape)
     return arrays
 
@@ -221,7 +240,14 @@ def _shape(value: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: list[Any]) -> None:
+def _collect(
+    value: Any,
+    level: int,
+    shape: tuple[int, ...],
+    dtype: int,
+    flat: list[Any],
+    check: Callable[[], None],
+) -> None:
     """Appends the leaves of nested lists to `flat`, and checks that they form `shape`."""
     if not isinstance(value, list):
         if level != len(shape):
@@ -238,8 +264,9 @@ def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: l
             f"Encountered list at unexpected size: {len(value)} at level: {level} expected size: "
             f"{shape[level]}"
         )
+    check()
     for item in value:
-        _collect(item, level + 1, shape, dtype, flat)
+        _collect(item, level + 1, shape, dtype, flat, check)
 
 
 def _leaf(value: Any, dtype: int) -> Any:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -39,6 +40,11 @@ class Monitor:
         self.metrics = metrics
         self._log = log
         self._model_of = model_of
+        self._lock = threading.Lock()
+        self.in_flight = 0
+        """Requests that are being answered."""
+        self.begun = 0
+        """Requests that ever came."""
 
     @contextmanager
     def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
@@ -51,6 +57,9 @@ class Monitor:
         """
         call.api = api
         code, reason = Code.OK, ""
+        with self._lock:
+            self.in_flight += 1
+            self.begun += 1
         try:
             yield
         except RequestError as error:
@@ -68,6 +77,8 @@ class Monitor:
             code = Code.INTERNAL
             raise
         finally:
+            with self._lock:
+                self.in_flight -= 1
             self.note(call, entrypoint, code, reason)
 
     def refused(self, call: Call, api: str, entrypoint: str, error: RequestError) -> None:

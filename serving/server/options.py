@@ -17,6 +17,9 @@ _MOST = 2**31 - 1
 _LEAST = {
     "max_message_bytes": 1,
     "rest_api_max_connections": 1,
+    "rest_api_max_body_bytes": 1,
+    "max_rows": 0,
+    "max_computing_seconds": 0,
     "max_input_bytes": 0,
     "max_num_load_retries": 0,
     "num_request_iterations_for_warmup": 0,
@@ -51,6 +54,9 @@ class ServerOptions:
         grpc_max_threads: Requests or batches computed at once; 0 is four a core, at least 8.
         grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
         max_message_bytes: Largest request, gRPC or REST.
+        rest_api_max_body_bytes: Largest REST body: JSON takes many times its size to read.
+        max_rows: Most rows of a request; 0: 256 of a model that pairloom made, else no limit.
+        max_computing_seconds: Longest time that a request may be computed, whatever its deadline.
         max_input_bytes: Longest string in a request; 0: 100,000 for a text, else no limit.
         enable_batching: Put requests together.
         batching_parameters_file: TF Serving's `BatchingParameters`; its defaults without one.
@@ -93,6 +99,9 @@ class ServerOptions:
     grpc_max_threads: int = 0
     grpc_channel_arguments: str = ""
     max_message_bytes: int = 64 * 1024 * 1024
+    rest_api_max_body_bytes: int = 16 * 1024 * 1024
+    max_rows: int = 0
+    max_computing_seconds: float = 30
     max_input_bytes: int = 0
     enable_batching: bool = False
     batching_parameters_file: str = ""
@@ -215,6 +224,9 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("grpc_max_threads", int, "requests or batches computed at once (default: four a core)"),
     ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
     ("max_message_bytes", int, "largest request (default 64 MB)"),
+    ("rest_api_max_body_bytes", int, "largest REST body (default 16 MB)"),
+    ("max_rows", int, "rows of a request (default: 256 of pairloom's models)"),
+    ("max_computing_seconds", float, "longest time a request is computed (default 30)"),
     ("max_input_bytes", int, "longest string in a request (default: 100000 for a text)"),
     ("enable_batching", boolean, "put requests together (default false)"),
     ("batching_parameters_file", str, "TF Serving's BatchingParameters"),

@@ -14,7 +14,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
-from pairloom.serving.server.tensors import arrays_from_protos, write_array
+from pairloom.serving.server.tensors import arrays_from_protos, stated_rows, write_array
 
 METADATA_FIELD = "signature_def"
 
@@ -42,6 +42,7 @@ def start_predict(
     asked = request.model_spec
     signature = asked.signature_name or DEFAULT_SIGNATURE
     with registry.lease(**model_choice(asked)) as servable:
+        servable.check_rows(max(map(stated_rows, request.inputs.values()), default=0))
         try:
             inputs = arrays_from_protos(request.inputs)
         except ValueError as error:

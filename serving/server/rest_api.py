@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, Future
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from google.protobuf import json_format
@@ -45,6 +45,8 @@ from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
 if TYPE_CHECKING:
     from pairloom.serving.server.page import Page
 
+T = TypeVar("T")
+
 _CHOICE = r"(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
 _FLAGS = re.IGNORECASE | re.ASCII
 _PREDICTION = re.compile(
@@ -54,6 +56,9 @@ _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
 
+# Bodies that are larger are read so many at once.
+_LARGE = 256 * 1024
+_LARGE_AT_ONCE = 2
 # In the log.
 _LONGEST_PATH = 200
 
@@ -122,6 +127,7 @@ class RestApi:
     ):
         self._registry = registry
         self._loop = loop
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
         self._threads = threads
         self._timeout = timeout
         self._monitor = monitor or Monitor(Metrics())
@@ -217,7 +223,7 @@ class RestApi:
         elif call.api == "Predict":
             document = await self._predict(spec, body, call)
         else:
-            document = await self._away(self._infer, call.api, spec, body, call)
+            document = await self._read(len(body), call, self._infer, call.api, spec, body, call)
         return Answer(200, document, headers=_mark(call))
 
     def _infer(self, api: str, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
@@ -231,13 +237,29 @@ class RestApi:
         return write(infer(self._registry, message, call))
 
     async def _predict(self, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
-        promised, rows = await self._away(self._start_predict, spec, body, call)
+        promised, rows = await self._read(len(body), call, self._start_predict, spec, body, call)
+        outputs = await self._in_time(promised, call)
+        return await self._away(json_from_outputs, outputs, rows)
+
+    async def _read(self, size: int, call: Call, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Reads a body in a thread; only few large ones at once, since each holds up all others."""
+        if size <= _LARGE:
+            return await self._in_time(self._threads.submit(work, *arguments), call)
         try:
-            outputs = await self._loop.result(promised, call.remaining())
+            await asyncio.wait_for(self._large.acquire(), call.remaining())
+        except asyncio.TimeoutError:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
+        reading = self._threads.submit(work, *arguments)
+        # When it is read, which may be later than anybody waits.
+        reading.add_done_callback(lambda _: self._loop.call(self._large.release))
+        return await self._in_time(reading, call)
+
+    async def _in_time(self, promised: "Future[T]", call: Call) -> "T":
+        try:
+            return await self._loop.result(promised, call.remaining())
         except asyncio.TimeoutError:
             call.leave()
             raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
-        return await self._away(json_from_outputs, outputs, rows)
 
     def _start_predict(
         self, spec: model_pb2.ModelSpec, body: bytes, call: Call
@@ -254,7 +276,7 @@ class RestApi:
             }
             if not dtypes:
                 raise invalid(f"Failed to get input map for signature: {signature}")
-            inputs = inputs_from_json(document, dtypes)
+            inputs = inputs_from_json(document, dtypes, call.check)
             return servable.start(signature, inputs, call=call), "instances" in document
 
     async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:

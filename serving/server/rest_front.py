@@ -186,7 +186,7 @@ def _listen(address: tuple[str, int]) -> socket.socket:
 def open_rest(api: RestApi, loop: EventLoop, options: ServerOptions) -> RestFront:
     """Opens the REST port; `start` answers there."""
     address = (options.bind_address, options.rest_api_port)
-    room = Room(options.max_message_bytes)
+    room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
     try:
         return RestFront(api, loop, address, room, options.rest_api_max_connections)
     except OSError as error:

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger("pairloom.serving")
 
 DRAIN_SECONDS = 30.0
+# Nothing else began to be computed for so long: who comes now had better go elsewhere.
+_STUCK_SECONDS = 5.0
+_IDLE_SECONDS = 5.0
+_FOR_EVER = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,15 +159,17 @@ class ModelServer:
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
+        from pairloom.serving.server.tidying import Tidy
         from pairloom.serving.server.version_record import Retries
 
         options = self.options
         cores = options.tensorflow_session_parallelism or 1
         streams = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
+        self._streams = Streams(streams, options.tensorflow_inter_op_parallelism or cores)
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
             intra_op_threads=options.tensorflow_intra_op_parallelism or cores,
-            streams=Streams(streams, options.tensorflow_inter_op_parallelism or cores),
+            streams=self._streams,
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
@@ -180,7 +186,14 @@ class ModelServer:
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
-            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, compute),
+            answers=AnswerSettings(
+                checked.batching,
+                options.max_input_bytes,
+                options.max_rows,
+                options.max_computing_seconds or _FOR_EVER,
+                metrics,
+                compute,
+            ),
             stopping=self._stopping,
             retries=Retries.of(options),
         )
@@ -219,16 +232,28 @@ class ModelServer:
                     raise
                 logger.warning("%s Serving without REST; --rest_api_port=0 wants none.", error)
         self._port = self._grpc.port
-        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
+        self._grpc.say_healthy(self.healthy())
         self._grpc.start()
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
         self._repeat("versions", interval, registry.poll)
+        self._repeat("health", 1.0, lambda: self._grpc and self._grpc.say_healthy(self.healthy()))
+        self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
             file = ConfigFile(Path(options.model_config_file), self._configurer)
             self._repeat("config", wait, file.poll)
+
+    def healthy(self) -> bool:
+        """Whether a request that comes now can be answered."""
+        served = self._registry
+        return (
+            served is not None
+            and not self._stopping.is_set()
+            and any(served.available(name) for name in served.models)
+            and not self._streams.stuck(_STUCK_SECONDS)
+        )
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Takes no new request, finishes those under way, unloads; all within `seconds`."""
@@ -291,8 +316,7 @@ class ModelServer:
         if not self._port:
             return
         if self._grpc is not None and self._registry is not None:
-            served = self._registry
-            self._grpc.say_healthy(any(served.available(name) for name in served.models))
+            self._grpc.say_healthy(self.healthy())
         if not versions:
             if self._registry is not None and name not in self._registry.models:
                 logger.info("%s is in the config no more.", name)

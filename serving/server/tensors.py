@@ -39,7 +39,7 @@ MAX_FILLED_BYTES = 64 * 1024 * 1024
 _STRING_BYTES = 24
 
 
-# As TensorFlow has it: a few bytes state each, and their product is as long a number as they are many.
+# TensorFlow's. A few bytes state an axis, and the product of many has as many digits.
 MOST_AXES = 254
 
 
@@ -147,6 +147,11 @@ def _shape(proto: tensor_pb2.TensorProto) -> tuple[int, ...]:
     if any(size < 0 for size in shape):
         raise ValueError(f"the shape {list(shape)} has a negative size")
     return shape
+
+
+def stated_rows(proto: tensor_pb2.TensorProto) -> int:
+    """How many rows a tensor has by its shape."""
+    return proto.tensor_shape.dim[0].size if proto.tensor_shape.dim else 1
 
 
 def stated_size(proto: tensor_pb2.TensorProto) -> int:
