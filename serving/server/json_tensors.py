@@ -22,10 +22,7 @@ _INTEGERS = {
     types_pb2.DT_UINT32: (0, 2**32, np.uint32),
     types_pb2.DT_UINT64: (0, 2**64, np.uint64),
 }
-_FLOATS: dict[int, tuple[int, Any]] = {
-    types_pb2.DT_FLOAT: (24, np.float32),
-    types_pb2.DT_DOUBLE: (53, np.float64),
-}
+_FLOATS: dict[int, Any] = {types_pb2.DT_FLOAT: np.float32, types_pb2.DT_DOUBLE: np.float64}
 # NumPy's limit before its version 2, less the axis that rows add. (TensorFlow's is 254.)
 _MOST_AXES = 31
 _JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
@@ -47,7 +44,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
             "Send several requests, or ask over gRPC."
         )
     try:
-        document = json.loads(body.decode("utf-8", "surrogateescape"))
+        document = json.loads(body.decode("utf-8", "surrogateescape"), parse_float=_finite)
     except RecursionError:
         raise invalid("JSON Parse error: nested too deeply") from None
     except ValueError as error:
@@ -132,7 +129,7 @@ def _from_rows(
     rows = document["instances"]
     if not isinstance(rows, list):
         raise invalid(
-            f"JSON Value: {json_text(document)} Excepting 'instances' to be an list/array"
+            f"JSON Value: {json_text(document)} Expecting 'instances' to be an list/array"
         )
     if not rows:
         raise invalid(f"JSON Value: {json_text(document)} No values in 'instances' array")
@@ -298,18 +295,26 @@ def _leaf(value: Any, dtype: int) -> Any:
 
 
 def lossless_float(value: int | float, dtype: int) -> float:
-    """A JSON number, if a tensor of that type can hold it."""
-    digits, kind = _FLOATS[dtype]
-    if isinstance(value, int):
-        lossless = abs(value) <= 2**digits - 1
-    else:
-        lossless = not math.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
-    if not lossless:
-        raise invalid(
-            f"Cannot convert JSON value: {json_text(value)} to {dtype_name(dtype)} without loss of "
-            "precision."
-        )
-    return float(value)
+    """A JSON number, if a tensor of that type can hold one of its size."""
+    most = float(np.finfo(_FLOATS[dtype]).max)
+    if abs(value) <= most or (isinstance(value, float) and not math.isfinite(value)):
+        return float(value)
+    raise invalid(
+        f"Cannot convert JSON value: {json_text(value)} to {dtype_name(dtype)} without loss of "
+        "precision."
+    )
+
+
+def shortest_float(value: float) -> float:
+    """A float of 32 bits as it is best written: 2.2 and not 2.200000047683716."""
+    return float(str(np.float32(value)))
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"Number too big to be stored in double: {text:.50}")
+    return value
 
 
 def string_bytes(value: str) -> bytes:
@@ -340,7 +345,7 @@ def _array(flat: list[Any], dtype: int) -> np.ndarray:
         kind = _INTEGERS[dtype][2]
         wide = np.uint64 if kind is np.uint64 else np.int64
         return np.array(flat, wide).astype(kind)
-    return np.array(flat, np.bool_ if dtype == types_pb2.DT_BOOL else _FLOATS[dtype][1])
+    return np.array(flat, np.bool_ if dtype == types_pb2.DT_BOOL else _FLOATS[dtype])
 
 
 def _values(name: str, array: np.ndarray) -> Any:
