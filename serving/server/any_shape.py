@@ -17,18 +17,21 @@ _GRAPH = "saved_model.pb"
 
 
 @contextmanager
-def any_shape(folder: Path, tags: Sequence[str]) -> Iterator[tuple[Path, dict[str, str]]]:
+def any_shape(
+    folder: Path, tags: Sequence[str], wanted: bool = True
+) -> Iterator[tuple[Path, dict[str, str]]]:
     """A folder with the same model, in which what signatures are fed has no stated shape.
 
     Args:
         folder: The SavedModel.
         tags: Of its graph that will be loaded.
+        wanted: Whether it shall be so; else the model stays as it is.
 
     Yields:
         The folder, and the names of tensors that signatures feed to those that take their place.
     """
     file = folder / _GRAPH
-    if not file.is_file():
+    if not (wanted and file.is_file()):
         # A text proto, or nothing: the loader reads the one, and says what is wrong of the other.
         yield folder, {}
         return
@@ -63,7 +66,7 @@ def _rewire(meta_graph: Any) -> dict[str, str]:
         for info in signature.inputs.values()
         if info.WhichOneof("encoding") == "name"
     }
-    inside = {}
+    inside: dict[str, str] = {}
     for name in types:
         node = nodes.get(name.removesuffix(":0"))
         if node is not None and node.op == "Placeholder":
@@ -80,4 +83,5 @@ def _rewire(meta_graph: Any) -> dict[str, str]:
         node = graph.node.add(name=by, op="PlaceholderWithDefault", input=[name])
         node.attr["dtype"].type = types.get(name, types.get(f"{name}:0"))
         node.attr["shape"].shape.unknown_rank = True
-    return {name: f"{by}:0" for name in types if (by := inside.get(name.removesuffix(":0")))}
+    short = {name: name.removesuffix(":0") for name in types}
+    return {name: f"{inside[s]}:0" for name, s in short.items() if s in inside}

@@ -17,7 +17,9 @@ class Call:
     Args:
         deadline: Monotonic time after which nobody waits any more; None: no limit.
         active: Says whether the caller is still there.
-        id: For logs.
+        id: For logs; so too the next two.
+        peer: Where it came from.
+        caller: The name of the token that it showed.
         api: The method, such as `Predict`.
         model: The name that is asked for, then that of the model that answers.
         version: Its version, once it is known; so too the rest.
@@ -29,6 +31,8 @@ class Call:
     deadline: float | None = None
     active: Callable[[], bool] = lambda: True
     id: str = ""
+    peer: str = ""
+    caller: str = ""
     api: str = "Predict"
     model: str = ""
     version: int | None = None

@@ -6,7 +6,8 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import grpc
 from grpc_health.v1 import health
@@ -34,6 +35,12 @@ logger = logging.getLogger("pairloom.serving")
 
 # More at once are refused.
 MOST_CALLS = 512
+# Each is an open file, of which `raise_file_limit` sees to it that there are enough.
+MOST_CONNECTIONS = 8192
+_IDLE_SECONDS = 300
+_AGE_SECONDS = 3600
+_HANDSHAKE_SECONDS = 10
+_RELOAD = f"/{MODEL}/HandleReloadConfigRequest"
 # Probes have no token.
 _OPEN_METHODS = f"/{health.SERVICE_NAME}/"
 # What is somewhat too large is refused by us, who can name the limit; the rest by gRPC.
@@ -43,10 +50,12 @@ _LARGEST_INT = 2**31 - 1
 _LONGEST_NAME = 100
 # They travel in a header, which has at most 8 KB.
 _MOST_NAMES = 20
-_FAREWELL_SECONDS = 0.1
+_SHOWN = "authorization"
+_FAREWELL_SECONDS = 0.5
 _STATUSES = {status.value[0]: status for status in grpc.StatusCode}
 
-Context = grpc.aio.ServicerContext
+# grpc.aio's `ServicerContext`, which has no types of its own.
+Context: TypeAlias = Any
 
 
 @dataclasses.dataclass
@@ -68,6 +77,7 @@ class GrpcFront(grpc.GenericRpcHandler):
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
         tls: Keys and certificates; None: plain.
         token: What callers must show; None: nothing.
+        admin: What they must show to reload; None: the same.
     """
 
     def __init__(
@@ -80,10 +90,12 @@ class GrpcFront(grpc.GenericRpcHandler):
         reload: Callable[[Any, float | None], None],
         tls: TlsSettings | None = None,
         token: Token | None = None,
+        admin: Token | None = None,
     ):
         self._loop = loop
         self._monitor = monitor
         self._token = token
+        self._admin = admin or token
         self._services = Services(registry, loop, threads, reload, options.max_message_bytes)
         self.port = loop.run(self._listen(options, tls))
 
@@ -113,6 +125,12 @@ class GrpcFront(grpc.GenericRpcHandler):
                     min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
                 ),
                 ("grpc.max_send_message_length", -1),
+                # Whoever only keeps connections open must not keep others out.
+                ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
+                ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
+                ("grpc.max_connection_age_ms", 1000 * _AGE_SECONDS),
+                ("grpc.max_connection_age_grace_ms", 1000 * _AGE_SECONDS),
+                ("grpc.server_handshake_timeout_ms", 1000 * _HANDSHAKE_SECONDS),
                 *grpc_arguments(options.grpc_channel_arguments),
             ],
             # Those counted here, and as many whose message is still on the way.
@@ -147,8 +165,9 @@ class GrpcFront(grpc.GenericRpcHandler):
         """Finds the handler of a call that has begun, before any message of it is read."""
         path, metadata = handler_call_details.method, handler_call_details.invocation_metadata
         try:
-            if self._token and not path.startswith(_OPEN_METHODS):
-                self._token.check(_header(metadata, "authorization"))
+            token = self._admin if path == _RELOAD else self._token
+            if token and not path.startswith(_OPEN_METHODS):
+                token.check(_header(metadata, _SHOWN))
             if path not in self._handlers:
                 raise RequestError(Code.UNIMPLEMENTED, "Method not found!")
         except RequestError as error:
@@ -160,6 +179,8 @@ class GrpcFront(grpc.GenericRpcHandler):
 
         async def behaviour(raw: bytes, context: Context) -> bytes:
             call = _call(context)
+            if self._token:
+                call.caller = self._token.owner(_header(context.invocation_metadata(), _SHOWN))
             try:
                 with self._monitor.watch(call, _api(path), "GRPC"):
                     return await method(raw, call)
@@ -228,7 +249,10 @@ def _changed(
 
 def _call(context: Context) -> Call:
     given = _header(context.invocation_metadata(), "x-request-id") or ""
-    return Call.within(context.time_remaining(), id=given)
+    call = Call.within(context.time_remaining(), id=given)
+    # Encoded, as an address: `ipv6:%5B::1%5D:50000`.
+    call.peer = unquote(context.peer())
+    return call
 
 
 def _api(path: str) -> str:

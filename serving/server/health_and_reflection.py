@@ -9,7 +9,7 @@ from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 _States = health_pb2.HealthCheckResponse
-Behaviour = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
 
 class Streams:
@@ -29,7 +29,7 @@ class Streams:
     def ending(self, stream: Behaviour) -> Behaviour:
         """The stream, but that the client is told when the server ends it."""
 
-        async def until_the_end(request: Any, context: grpc.aio.ServicerContext) -> None:
+        async def until_the_end(request: Any, context: Any) -> None:
             task = asyncio.current_task()
             self._open.add(task)
             try:
@@ -97,7 +97,8 @@ class Health:
             said = self._of(request.service)
             await context.write(said)
             async with self._changed:
-                await self._changed.wait_for(lambda said=said: self._of(request.service) != said)
+                while self._of(request.service) == said:
+                    await self._changed.wait()
 
 
 def reflection_handlers(

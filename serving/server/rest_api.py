@@ -24,6 +24,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.event_loop import EventLoop
+from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.json_examples import (
     examples_from_json,
     json_from_classes,
@@ -55,6 +56,8 @@ _PREDICTION = re.compile(
 _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
+
+_PROBE = re.compile(r"/readyz(?:/(?P<name>[^/]+))?")
 
 # Bodies that are larger are read so many at once.
 _LARGE = 256 * 1024
@@ -110,6 +113,8 @@ class RestApi:
         metrics_path: Where the metrics are; empty: nowhere.
         token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
+        healthy: Says whether the server can answer.
+        hosts: Looks by which names it is asked; None: by any.
         cors: Whether pages of other sites may ask what is under `/v1/`.
     """
 
@@ -123,6 +128,8 @@ class RestApi:
         metrics_path: str = "",
         token: Token | None = None,
         page: "Page | None" = None,
+        hosts: Hosts | None = None,
+        healthy: Callable[[], bool] = lambda: True,
         cors: bool = False,
     ):
         self._registry = registry
@@ -134,6 +141,8 @@ class RestApi:
         self._metrics_path = metrics_path
         self._token = token
         self._page = page
+        self._hosts = hosts
+        self._healthy = healthy
         self._cors = _cors(bool(token)) if cors else ()
 
     async def handle(
@@ -143,6 +152,7 @@ class RestApi:
         read: Callable[[], Awaitable[bytes]],
         headers: Mapping[str, str] = MappingProxyType({}),
         active: Callable[[], bool] = lambda: True,
+        peer: str = "",
     ) -> Answer:
         """Answers one request; errors come back as answers, never as exceptions of ours.
 
@@ -152,13 +162,14 @@ class RestApi:
             read: Reads the body, or raises `RequestError`; not called for who may not ask.
             headers: By lower-case name.
             active: Says whether the client is still there.
+            peer: Where it comes from.
         """
         if not (self._cors and _is_api(path)):
-            return await self._answer(method, path, read, headers, active)
+            return await self._answer(method, path, read, headers, active, peer)
         if method == "OPTIONS":
             # So a browser finds out whether it may ask; it shows no token yet.
             return Answer(200, b"", headers=self._cors)
-        answer = await self._answer(method, path, read, headers, active)
+        answer = await self._answer(method, path, read, headers, active, peer)
         return dataclasses.replace(answer, headers=(*answer.headers, *self._cors))
 
     async def _answer(
@@ -168,10 +179,15 @@ class RestApi:
         read: Callable[[], Awaitable[bytes]],
         headers: Mapping[str, str],
         active: Callable[[], bool],
+        peer: str,
     ) -> Answer:
-        call = Call(active=active, id=request_id(headers.get("x-request-id")))
+        call = Call(active=active, peer=peer, id=request_id(headers.get("x-request-id")))
         shown = headers.get("authorization")
         try:
+            if method in ("GET", "HEAD") and (probe := _PROBE.fullmatch(path)):
+                return self._ready(probe["name"])
+            if self._hosts is not None:
+                self._hosts.check(headers)
             reads = method in ("GET", "HEAD")
             if reads and self._page is not None and self._page.is_open(path):
                 return self._page.handle(method, path)
@@ -186,13 +202,20 @@ class RestApi:
             call.model = _name(match) if match else ""
             with self._monitor.watch(call, _api(method, path, match), "REST"):
                 if self._token:
-                    self._token.check(shown)
+                    call.caller = self._token.check(shown)
                 body = await read()
                 call.arrived(self._timeout)
                 return await self._handle(method, path, match, body, call)
         except RequestError as error:
             answer = error_answer(error)
             return dataclasses.replace(answer, headers=(*answer.headers, *_mark(call)))
+
+    def _ready(self, name: str | None) -> Answer:
+        """Whether requests can be answered, or those for one model: open to whoever probes."""
+        real = self._registry.model_of(unquote(name)) if name else ""
+        served = name is None or (bool(real) and bool(self._registry.available(real)))
+        ready = self._healthy() and served
+        return Answer(200 if ready else 503, _dump({"ready": ready}))
 
     def _is_metrics(self, path: str) -> bool:
         return bool(self._metrics_path) and path == self._metrics_path

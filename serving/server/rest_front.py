@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
+from pairloom.serving.server.config_files import TlsSettings
 from pairloom.serving.server.connections import Connections
 from pairloom.serving.server.errors import Code, PortInUse, RequestError
 from pairloom.serving.server.event_loop import EventLoop
@@ -16,6 +17,7 @@ from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
 from pairloom.serving.server.rest_body import Body, Receive, Room
+from pairloom.serving.server.tls import context_of
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -37,6 +39,7 @@ class RestFront:
         room: What bodies may take.
         max_connections: Most connections at once.
         patience: Seconds that a request's head may take.
+        tls: Keys and certificates; None: plain.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class RestFront:
         room: Room,
         max_connections: int = 512,
         patience: float = _PATIENCE_SECONDS,
+        tls: TlsSettings | None = None,
     ):
         self._api = api
         self._loop = loop
@@ -67,6 +71,7 @@ class RestFront:
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=_PATIENCE_SECONDS,
+            ssl_context_factory=(lambda *_: context_of(tls)) if tls is not None else None,
         )
         self._server = uvicorn.Server(config)
 
@@ -133,7 +138,12 @@ class RestFront:
 
         try:
             return await self._api.handle(
-                scope["method"], _path(scope["raw_path"]), read, headers, lambda: not left.is_set()
+                scope["method"],
+                _path(scope["raw_path"]),
+                read,
+                headers,
+                lambda: not left.is_set(),
+                _peer(scope),
             )
         except Exception:
             logger.exception("A REST request failed in the server.")
@@ -142,6 +152,11 @@ class RestFront:
         finally:
             for task in gone:
                 task.cancel()
+
+
+def _peer(scope: Any) -> str:
+    host, port = scope["client"] or ("", 0)
+    return host_port(host, port)
 
 
 def _path(target: bytes) -> str:
@@ -155,10 +170,10 @@ def _path(target: bytes) -> str:
 
 async def _send(answer: Answer, body: Body, send: Send, last: bool) -> None:
     headers = [
-        ("content-type", answer.content_type),
-        ("content-length", str(len(answer.body))),
+        ("Content-Type", answer.content_type),
+        ("Content-Length", str(len(answer.body))),
         *answer.headers,
-        *([("connection", "close")] if last else []),
+        *([("Connection", "close")] if last else []),
     ]
     packed = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": answer.status, "headers": packed})
@@ -183,12 +198,21 @@ def _listen(address: tuple[str, int]) -> socket.socket:
     return listener
 
 
-def open_rest(api: RestApi, loop: EventLoop, options: ServerOptions) -> RestFront:
+def open_rest(
+    api: RestApi, loop: EventLoop, options: ServerOptions, tls: TlsSettings | None
+) -> RestFront:
     """Opens the REST port; `start` answers there."""
     address = (options.bind_address, options.rest_api_port)
     room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
     try:
-        return RestFront(api, loop, address, room, options.rest_api_max_connections)
+        return RestFront(
+            api,
+            loop,
+            address,
+            room,
+            options.rest_api_max_connections,
+            tls=tls if options.rest_api_ssl else None,
+        )
     except OSError as error:
         problem = port_problem(*address) or str(error)
         raise PortInUse(

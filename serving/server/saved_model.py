@@ -6,8 +6,8 @@ and closing the session gives the memory back at once.
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,17 @@ from pairloom.serving.description import read_description
 from pairloom.serving.server.any_shape import any_shape
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.graphs import operations
 from pairloom.serving.server.runtime import import_tensorflow
 from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.tensors import array_from_proto, dtype_name
 
 DEFAULT_SIGNATURE = "serving_default"
+# Types of operations that change a variable, a table or a queue.
+_WRITING = re.compile(
+    r"Assign.*|ResourceScatter.*|Scatter(Update|Add|Sub|Mul|Div|Min|Max|Nd(Update|Add|Sub)).*"
+    r"|(Resource)?(Sparse)?Apply.*|(Resource)?CountUpTo|LookupTable(Insert|Import|Remove).*|Queue.*"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,8 +105,10 @@ class LoadedModel:
         config.gpu_options.per_process_gpu_memory_fraction = settings.gpu_fraction
         self._session = tf.compat.v1.Session(graph=graph, config=config)
         try:
-            free = nullcontext((folder, {})) if self._strict else any_shape(folder, settings.tags)
-            with graph.as_default(), free as (loadable, self._fed):
+            with (
+                graph.as_default(),
+                any_shape(folder, settings.tags, not self._strict) as (loadable, self._fed),
+            ):
                 meta_graph = tf.compat.v1.saved_model.load(
                     self._session, list(settings.tags), str(loadable)
                 )
@@ -122,6 +130,11 @@ class LoadedModel:
     def inputs(self, signature: str) -> dict[str, Endpoint]:
         """The inputs of a signature that exists, by name."""
         return self._inputs[signature]
+
+    def changes(self, signature: str) -> bool:
+        """Whether an answer of a signature changes what the model holds, as a counter does."""
+        tensors = [point.tensor for point in self._outputs[signature].values()]
+        return any(map(_WRITING.fullmatch, operations(self._session.graph, tensors)))
 
     def run(
         self,

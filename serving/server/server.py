@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -24,16 +24,23 @@ from pairloom.serving.server.config_files import (
 )
 from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
 from pairloom.serving.server.event_loop import server_loop
+from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.labels import MayWait
-from pairloom.serving.server.listening import check_ports, host_port
+from pairloom.serving.server.listening import check_ports, host_port, raise_file_limit
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import ConfiguredModel, models_of, served_models
+from pairloom.serving.server.model_config import (
+    ConfiguredModel,
+    check_root,
+    models_of,
+    served_models,
+)
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import (
     import_tensorflow,
+    memory_bytes,
     prefer_light_keras,
     quiet_tensorflow,
 )
@@ -50,6 +57,8 @@ DRAIN_SECONDS = 30.0
 # Nothing else began to be computed for so long: who comes now had better go elsewhere.
 _STUCK_SECONDS = 5.0
 _IDLE_SECONDS = 5.0
+# A load that takes longer holds up no other.
+_PATIENCE_SECONDS = 30.0
 _FOR_EVER = 1e9
 
 
@@ -62,6 +71,7 @@ class _Checked:
     metrics_path: str
     tls: TlsSettings | None
     token: Token
+    admin: Token
 
 
 class ModelServer:
@@ -145,6 +155,7 @@ class ModelServer:
             metrics_path=read_monitoring(options.monitoring_config_file),
             tls=read_tls(options.ssl_config_file),
             token=Token(options.token_file),
+            admin=Token(options.admin_token_file),
         )
         check_ports(options)
         return checked
@@ -162,6 +173,7 @@ class ModelServer:
         from pairloom.serving.server.tidying import Tidy
         from pairloom.serving.server.version_record import Retries
 
+        raise_file_limit()
         options = self.options
         cores = options.tensorflow_session_parallelism or 1
         streams = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
@@ -196,20 +208,41 @@ class ModelServer:
             ),
             stopping=self._stopping,
             retries=Retries.of(options),
+            max_load_seconds=options.max_load_seconds or _FOR_EVER,
         )
         self._configurer = Configurer(registry, MayWait.of(options))
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
+        for name, value in (
+            ("in_flight", lambda: monitor.in_flight),
+            ("computing", lambda: self._streams.busy),
+            ("memory_bytes", memory_bytes),
+        ):
+            metrics.gauge(f":pairloom:serving:{name}", value)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
             time.sleep(0.05)
-        registry.poll()
+        registry.poll(_PATIENCE_SECONDS)
+        while registry.failing() and options.max_num_load_retries is not None:
+            # As stock TF Serving, which ends when its first models cannot be had.
+            if self._stopping.wait(0.1):
+                break
+            registry.poll(_PATIENCE_SECONDS)
         if self._stopping.is_set():
             return
+        self._configurer.check_loaded(registry.given_up())
         self._configurer.check_labels()
         loop = self._loop
         self._grpc = GrpcFront(
-            registry, loop, threads, options, monitor, self._reload, checked.tls, checked.token
+            registry,
+            loop,
+            threads,
+            options,
+            monitor,
+            self._reload,
+            checked.tls,
+            checked.token,
+            checked.admin,
         )
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
@@ -222,10 +255,12 @@ class ModelServer:
                 checked.metrics_path,
                 checked.token,
                 Page(registry, self._scores_of),
+                Hosts(options),
+                self.healthy,
                 options.rest_api_enable_cors_support,
             )
             try:
-                self._rest = open_rest(api, loop, options)
+                self._rest = open_rest(api, loop, options, checked.tls)
                 self._rest.start()
             except PortInUse as error:
                 if not options.optional_rest:
@@ -237,12 +272,13 @@ class ModelServer:
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
-        self._repeat("versions", interval, registry.poll)
-        self._repeat("health", 1.0, lambda: self._grpc and self._grpc.say_healthy(self.healthy()))
+        self._repeat("versions", interval, lambda: registry.poll(_PATIENCE_SECONDS))
+        grpc = self._grpc
+        self._repeat("health", 1.0, lambda: grpc.say_healthy(self.healthy()))
         self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            file = ConfigFile(Path(options.model_config_file), self._configurer)
+            file = ConfigFile(Path(options.model_config_file), self._configurer, options.model_root)
             self._repeat("config", wait, file.poll)
 
     def healthy(self) -> bool:
@@ -272,7 +308,7 @@ class ModelServer:
             pool.shutdown(wait=False)
 
     async def _drain(self, left: Callable[[], float]) -> None:
-        fronts = []
+        fronts: list[Coroutine[Any, Any, Any]] = []
         if self._grpc is not None:
             fronts.append(self._grpc.stop(left()))
         if self._rest is not None:
@@ -302,8 +338,17 @@ class ModelServer:
                 "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
                 "ModelConfigList is currently supported"
             )
+        served = self._registry.models if self._registry is not None else {}
+        for entry in config.model_config_list.config:
+            platform = entry.model_platform
+            if entry.name in served and platform not in ("", "tensorflow"):
+                raise invalid(
+                    f"Illegal to change a model's platform. For model {entry.name} platform "
+                    f"was tensorflow and new platform requested is {platform}"
+                )
         try:
             models = models_of(config, "The request")
+            check_root(models, self.options.model_root)
             self._configurer.configure(models, seconds)
         except ServingError as error:
             raise invalid(str(error)) from None
@@ -340,7 +385,7 @@ def _shown(model: ConfiguredModel) -> str:
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
-    """Serves until SIGTERM or SIGINT, finishes the requests under way, and returns.
+    """Serves until SIGTERM, SIGINT or SIGHUP, finishes the requests under way, and returns.
 
     A second signal ends the process at once.
 
@@ -364,8 +409,10 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
 
     # TensorFlow's Python side warns of the loader that TF1 models need.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        usual[number] = signal.signal(number, on_signal)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # Under nohup a terminal that closes ends nothing.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            usual[number] = signal.signal(number, on_signal)
     try:
         server = ModelServer(options, scores_of, stop)
         server.check()
@@ -380,6 +427,10 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         # when the system gave the signal to another one.
         while not stop.wait(0.5):
             pass
+        if server.port and options.lame_duck_seconds:
+            logger.info("Not ready any more; stopping in %g s.", options.lame_duck_seconds)
+            # A second signal ends the process, as ever.
+            time.sleep(options.lame_duck_seconds)
         what = "finishing the requests under way" if server.port else "nothing was served yet"
         logger.info("Stopping: %s.", what)
         server.stop()

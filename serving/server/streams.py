@@ -32,6 +32,11 @@ class Streams:
         # When each that is taken was taken.
         self._since: dict[int, float] = {}
 
+    @property
+    def busy(self) -> int:
+        """How many are taken."""
+        return len(self._since)
+
     def stuck(self, seconds: float) -> bool:
         """Whether all have been taken for so long that whoever comes now must wait long as well."""
         since = list(self._since.values())
