@@ -117,22 +117,27 @@ class GrpcFront(grpc.GenericRpcHandler):
             self._handlers[path] = _changed(handler, lambda b: self._limited(watchers, b))
         self._server = grpc.aio.server(
             handlers=(self,),
-            options=[
-                # Otherwise a second server on the same port starts, and takes half of the requests.
-                ("grpc.so_reuseport", 0),
-                (
-                    "grpc.max_receive_message_length",
-                    min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
-                ),
-                ("grpc.max_send_message_length", -1),
-                # Whoever only keeps connections open must not keep others out.
-                ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
-                ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
-                ("grpc.max_connection_age_ms", 1000 * _AGE_SECONDS),
-                ("grpc.max_connection_age_grace_ms", 1000 * _AGE_SECONDS),
-                ("grpc.server_handshake_timeout_ms", 1000 * _HANDSHAKE_SECONDS),
-                *grpc_arguments(options.grpc_channel_arguments),
-            ],
+            # Of two arguments of one name gRPC may take either: a given one replaces ours.
+            options=list(
+                dict(
+                    [
+                        # Else a second server on the port would take half of the requests.
+                        ("grpc.so_reuseport", 0),
+                        (
+                            "grpc.max_receive_message_length",
+                            min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
+                        ),
+                        ("grpc.max_send_message_length", -1),
+                        # Whoever only keeps connections open must not keep others out.
+                        ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
+                        ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
+                        ("grpc.max_connection_age_ms", 1000 * _AGE_SECONDS),
+                        ("grpc.max_connection_age_grace_ms", 1000 * _AGE_SECONDS),
+                        ("grpc.server_handshake_timeout_ms", 1000 * _HANDSHAKE_SECONDS),
+                        *grpc_arguments(options.grpc_channel_arguments),
+                    ]
+                ).items()
+            ),
             # Those counted here, and as many whose message is still on the way.
             maximum_concurrent_rpcs=4 * MOST_CALLS,
         )
