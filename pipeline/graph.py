@@ -168,6 +168,7 @@ def trainer_config(recipe: Recipe, places: Places) -> dict[str, Any]:
         "model": plain(recipe.model),
         "training": plain(recipe.training),
         "search": plain(recipe.search),
+        "longest": recipe.data.max_length,
         "evaluation": {
             "length_buckets": list(recipe.evaluation.length_buckets),
             "likelihood": "likelihood" in asked,

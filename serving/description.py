@@ -54,6 +54,7 @@ class Description:
             outputs with the same axis are equally long along it, and `tokens` outputs tell how far.
         evaluates: What its signature `evaluate` gives: `answers`, `likelihood`, `alignment`; None:
             an older pairloom did not say.
+        longest: Most characters of a text that it learned from; 0: an older pairloom did not say.
     """
 
     inputs: tuple[Field, ...]
@@ -61,6 +62,7 @@ class Description:
     task: str = ""
     axes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     evaluates: tuple[str, ...] | None = None
+    longest: int = 0
 
     def to_json(self) -> str:
         """As it stands in the file.
@@ -90,12 +92,13 @@ class Description:
             }
             told = document.get("evaluates")
             evaluates = None if told is None else tuple(map(str, told))
+            longest = int(document.get("longest", 0))
         except (AttributeError, KeyError, OverflowError, TypeError) as error:
             raise ValueError(
                 "Expected `inputs`, a list of fields, and `output`, a field, each with `name` and "
                 f"`kind`. Received: {text!r:.200} ({error!r})."
             ) from None
-        return cls(inputs, output, str(document.get("task", "")), axes, evaluates)
+        return cls(inputs, output, str(document.get("task", "")), axes, evaluates, longest)
 
 
 def read_description(folder: Path) -> Description | None:

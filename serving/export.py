@@ -50,6 +50,7 @@ class ServedModel(tf.Module):
         likelihood: whether it needs the likelihood of the references.
         alignment: The field whose links it compares with the attention's; None: it does not.
         buckets: For slicing an evaluation by length.
+        longest: Most characters of a text that it learned from; 0: not known.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ServedModel(tf.Module):
         likelihood: bool = False,
         alignment: FieldGraph | None = None,
         buckets: LengthBuckets = NO_BUCKETS,
+        longest: int = 0,
     ):
         super().__init__(name="served_model")
         # Keras tracks its weights as copies that the signatures do not read: what a server that
@@ -77,7 +79,7 @@ class ServedModel(tf.Module):
         self._buckets = buckets
         gives = {"answers": answers, "likelihood": likelihood, "alignment": alignment is not None}
         evaluates = [name for name, given in gives.items() if given]
-        self.description = describe_model(model, inputs, output, kinds, task, evaluates)
+        self.description = describe_model(model, inputs, output, kinds, task, evaluates, longest)
 
     def signatures(self) -> dict[str, tf.types.experimental.ConcreteFunction]:
         """Every signature, traced: name to function."""

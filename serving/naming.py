@@ -23,6 +23,7 @@ def describe_model(
     kinds: Mapping[str, str],
     task: str,
     evaluates: Sequence[str] = ("answers",),
+    longest: int = 0,
 ) -> Description:
     """Names every output of a model.
 
@@ -33,6 +34,7 @@ def describe_model(
         kinds: Field to the name of its kind.
         task: The recipe's name.
         evaluates: What an evaluation can ask of it.
+        longest: Most characters of a text that it learned from; 0: not known.
     """
     axes: dict[str, tuple[str, ...]] = dict(output.axes())
     rows = axes.get("target_tokens", ("target",))
@@ -62,7 +64,7 @@ def describe_model(
         details=output.graph.description(),
         shape=_shape(output.graph),
     )
-    return Description(tuple(fields), target, task, axes, tuple(evaluates))
+    return Description(tuple(fields), target, task, axes, tuple(evaluates), longest)
 
 
 def _shape(graph: FieldGraph) -> tuple[int, ...]:

@@ -73,6 +73,8 @@ _TYPES: dict[int, tuple[str, Any, str]] = {
     23: ("uint64", np.uint64, "uint64_val"),
 }
 _STRING = 7
+# TensorFlow's.
+_MOST_AXES = 254
 
 
 def type_name(dtype: int) -> str:
@@ -115,6 +117,8 @@ def array(tensor: Any) -> np.ndarray:
     if tensor.dtype not in _TYPES:
         raise ValueError(f"The server sent a tensor of {type_name(tensor.dtype)}.")
     _, kind, field = _TYPES[tensor.dtype]
+    if len(tensor.tensor_shape.dim) > _MOST_AXES:
+        raise ValueError(f"The server sent a tensor of {len(tensor.tensor_shape.dim)} axes.")
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, kind).reshape(shape)

@@ -42,8 +42,8 @@ def run_fn(fn_args: Any) -> None:
 
     Args:
         fn_args: TFX's `FnArgs`; `custom_config` holds the recipe's `name`, its sections `fields`,
-            `inputs`, `output`, `model`, `training`, `search`, `evaluation`, and `checkpoints`, a
-            folder.
+            `inputs`, `output`, `model`, `training`, `search`, `evaluation`, `longest`, the
+            characters that a text may have, and `checkpoints`, a folder.
     """
     config = fn_args.custom_config
     settings = TrainingSettings.from_mapping(config["training"])
@@ -109,6 +109,7 @@ def run_fn(fn_args: Any) -> None:
             likelihood=bool(evaluation.get("likelihood")),
             alignment=graphs.get(evaluation.get("alignment")),
             buckets=LengthBuckets(buckets, bucket_labels(buckets)),
+            longest=config.get("longest", 0),
         )
         export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
     finally:

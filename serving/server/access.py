@@ -3,6 +3,7 @@
 import hmac
 import logging
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -11,26 +12,42 @@ from pairloom.serving.server.errors import Code, RequestError, ServingError
 logger = logging.getLogger("pairloom.serving")
 
 _SHORTEST_TOKEN = 16
+_NAME = re.compile(r"[\w.-]{0,100}", re.ASCII)
 
 
-def read_token(path: str) -> str:
-    """Reads a `--token_file`; empty without one."""
+def read_tokens(path: str, flag: str = "token_file") -> dict[str, str]:
+    """Reads a `--token_file` or another one: each token to its owner's name, which may be empty.
+
+    A line holds one, perhaps with a name before it: `name: token`. Nothing without a path.
+    """
     if not path:
-        return ""
+        return {}
     try:
-        token = Path(path).read_text(encoding="utf-8").strip()
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ServingError(f"Cannot read --token_file {path}: {error}.") from None
-    if len(token) < _SHORTEST_TOKEN or not token.isascii() or any(map(str.isspace, token)):
+        raise ServingError(f"Cannot read --{flag} {path}: {error}.") from None
+    tokens = {}
+    for line in filter(None, map(str.strip, lines)):
+        name, _, token = line.rpartition(": ")
+        token = token.strip()
+        usable = len(token) >= _SHORTEST_TOKEN and token.isascii()
+        if not usable or any(map(str.isspace, token)) or not _NAME.fullmatch(name):
+            raise ServingError(
+                f"{path} must hold one token of at least {_SHORTEST_TOKEN} ASCII characters "
+                "without spaces, or a line for each, with a name of letters, digits, dots and "
+                f"dashes before it (name: token). Received: a line of {len(line)} characters."
+            )
+        tokens[token] = name
+    if not tokens:
         raise ServingError(
             f"{path} must hold one token of at least {_SHORTEST_TOKEN} ASCII characters without "
-            f"spaces. Received: {len(token)} characters."
+            "spaces. Received: none."
         )
-    return token
+    return tokens
 
 
 class Token:
-    """The token of a `--token_file`, read again when the file changes. Safe for threads.
+    """The tokens of a `--token_file`, read again when the file changes. Safe for threads.
 
     A file that cannot be used leaves the token as it was: nobody is let in, and nobody shut out,
     by a file that is being written.
@@ -47,25 +64,43 @@ class Token:
         self._lock = threading.Lock()
         # Looked at before it is read: what is written in between is seen the next time.
         self._seen = _look(path)
-        self._value = read_token(path)
+        self._value = read_tokens(path)
         self._problem = ""
 
     def __bool__(self) -> bool:
         return bool(self._path)
 
-    def check(self, header: str | None) -> None:
-        """Raises `RequestError` unless the Authorization header is `Bearer <token>`."""
+    def check(self, header: str | None) -> str:
+        """Raises `RequestError` unless the Authorization header is `Bearer <token>`.
+
+        Returns:
+            The name of the token's owner.
+        """
         if not self:
-            return
+            return ""
         scheme, _, given = (header or "").partition(" ")
-        right = hmac.compare_digest(given.strip().encode(), self._current().encode())
-        if not (scheme.lower() == "bearer" and right):
+        shown = given.strip().encode()
+        # All are compared, so that the time says nothing.
+        owners = [
+            name
+            for token, name in self._current().items()
+            if hmac.compare_digest(shown, token.encode())
+        ]
+        if scheme.lower() != "bearer" or not owners:
             raise RequestError(
                 Code.UNAUTHENTICATED,
                 "This server needs a token: send the header `Authorization: Bearer <token>`.",
             )
+        return owners[0]
 
-    def _current(self) -> str:
+    def owner(self, header: str | None) -> str:
+        """The name that goes with what a caller shows; empty if it is not right."""
+        try:
+            return self.check(header)
+        except RequestError:
+            return ""
+
+    def _current(self) -> dict[str, str]:
         with self._lock:
             seen = _look(self._path)
             if seen != self._seen:
@@ -75,7 +110,7 @@ class Token:
 
     def _read_again(self) -> None:
         try:
-            value = read_token(self._path)
+            value = read_tokens(self._path)
         except ServingError as error:
             if str(error) != self._problem:
                 self._problem = str(error)

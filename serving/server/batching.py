@@ -270,15 +270,20 @@ def batch_rows(request: Request, description: Description | None = None) -> int:
     It can if every input and output has one row for each, and an output's further sizes are fixed
     or, by the model's description, can be trimmed back to what the request would have got alone.
     What has no input has no rows.
+
+    Raises:
+        RequestError: Its inputs are not equally many.
     """
-    sizes = {array.shape[0] if array.shape else 0 for array in request.inputs.values()}
-    if len(sizes) != 1:
+    sizes = {array.shape[0] if array.shape else None for array in request.inputs.values()}
+    if None in sizes or not sizes:
         return 0
+    if len(sizes) > 1:
+        raise invalid("Batching input tensors must all have equal 0th-dimension size")
     for endpoint in (*request.endpoints.values(), *request.outputs.values()):
         if not endpoint.shape or endpoint.shape[0] is not None:
             return 0
     shapes = {name: endpoint.shape for name, endpoint in request.outputs.items()}
-    return sizes.pop() if trimmable(shapes, description) else 0
+    return sizes.pop() or 0 if trimmable(shapes, description) else 0
 
 
 def group(request: Request) -> tuple[Hashable, ...]:

@@ -17,7 +17,9 @@ class Call:
     Args:
         deadline: Monotonic time after which nobody waits any more; None: no limit.
         active: Says whether the caller is still there.
-        id: For logs.
+        id: For logs; so too the next two.
+        peer: Where it came from.
+        caller: The name of the token that it showed.
         api: The method, such as `Predict`.
         model: The name that is asked for, then that of the model that answers.
         version: Its version, once it is known; so too the rest.
@@ -29,6 +31,8 @@ class Call:
     deadline: float | None = None
     active: Callable[[], bool] = lambda: True
     id: str = ""
+    peer: str = ""
+    caller: str = ""
     api: str = "Predict"
     model: str = ""
     version: int | None = None
@@ -52,6 +56,11 @@ class Call:
             self.deadline = None
         else:
             self.deadline = self.since + seconds
+
+    def limit(self, seconds: float) -> None:
+        """It may take no longer than this from now on, whatever its caller allows."""
+        latest = time.monotonic() + seconds
+        self.deadline = latest if self.deadline is None else min(self.deadline, latest)
 
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None: no limit."""

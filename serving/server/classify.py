@@ -56,6 +56,8 @@ def multi_inference(
             if signature in asked:
                 raise invalid(f"Duplicate evaluation of signature: {signature}")
             asked.add(signature)
+            if signature not in servable.model.signature_defs:
+                raise invalid(f"Requested signature not found in model graph: {signature}")
             answer = _infer(servable, spec, request.input, task.method_name, call)
             result = response.results.add()
             _name(result.model_spec, spec, servable)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pairloom.serving.server.errors import Code, RequestError, ServingError
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.locks import held
-from pairloom.serving.server.model_config import ConfiguredModel, read_model_config
+from pairloom.serving.server.model_config import ConfiguredModel, check_root, read_model_config
 from pairloom.serving.server.registry import Registry
 
 logger = logging.getLogger("pairloom.serving")
@@ -33,6 +33,14 @@ class Configurer:
         self._turn = threading.Lock()
         self.applied: tuple[ConfiguredModel, ...] | None = tuple(registry.models.values())
         """The models that are served with their labels; None when some of it failed."""
+
+    def check_loaded(self, given_up: Sequence[str]) -> None:
+        """Raises `ServingError` if there are models that failed and are not tried again."""
+        if given_up:
+            raise ServingError(
+                f"{self._not_available(given_up).message}. Correct the models, or leave "
+                "--max_num_load_retries out: then they are tried again and again."
+            )
 
     def check_labels(self) -> None:
         """Looks whether the models that the registry began with may have their labels.
@@ -74,7 +82,7 @@ class Configurer:
             self._registry.replace(models, until)
             longest = time.monotonic() + _LONGEST_RELOAD
             longest = longest if until is None else min(longest, until)
-            while self._registry.poll() and time.monotonic() < longest:
+            while self._registry.poll(longest - time.monotonic()) and time.monotonic() < longest:
                 time.sleep(0.1)
             missing = [model.name for model in models if not self._registry.served(model.name)]
             problems = self._relabel(models, missing)
@@ -117,9 +125,11 @@ class ConfigFile:
     Args:
         path: Where it is.
         configurer: Takes what it says.
+        root: The folder that all models must lie in; empty: anywhere.
     """
 
-    def __init__(self, path: Path, configurer: Configurer):
+    def __init__(self, path: Path, configurer: Configurer, root: str = ""):
+        self._root = root
         self._path = path
         self._configurer = configurer
         self._problem = ""
@@ -131,6 +141,7 @@ class ConfigFile:
         """
         try:
             models = read_model_config(self._path)
+            check_root(models, self._root)
             if models != self._configurer.applied:
                 self._configurer.configure(models)
                 logger.info("Serving by %s.", self._path)

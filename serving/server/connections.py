@@ -1,59 +1,97 @@
 """The open HTTP connections: at most so many, and none that only waits may keep another out."""
 
-import socket
-import threading
-from contextlib import suppress
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+Peer = tuple[str, int]
 
 
 class Connections:
-    """Counts connections, each of which costs a thread. Safe for threads.
+    """Knows which connections wait for a request and which are at work; the event loop's alone.
 
-    A connection waits until it has brought a whole request, works until that is answered, and
-    waits again. When there are too many, the one that has waited longest is closed for a new one.
+    One that brings no whole request within `seconds` is closed. When there are too many, so is the
+    one that has waited longest, for a new one.
 
     Args:
         most: How many there may be.
+        seconds: How long a request's head may take, from the connection's opening or from its
+            first byte.
     """
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, seconds: float):
         self._most = most
-        self._lock = threading.Lock()
-        # In the order in which they began to wait.
-        self._waiting: dict[socket.socket, None] = {}
-        self._working: set[socket.socket] = set()
+        self.seconds = seconds
+        # In the order in which they began to wait for a whole request.
+        self._waiting: dict[Peer, asyncio.Transport] = {}
+        self._working: dict[Peer, asyncio.Transport] = {}
+        self._timers: dict[Peer, asyncio.TimerHandle] = {}
 
-    def admit(self, connection: socket.socket) -> bool:
-        """Takes a new connection; False if all others are at work."""
-        with self._lock:
-            if len(self._waiting) + len(self._working) >= self._most:
-                if not self._waiting:
-                    return False
-                longest = next(iter(self._waiting))
-                del self._waiting[longest]
-                # Wakes its thread, which then closes it.
-                with suppress(OSError):
-                    longest.shutdown(socket.SHUT_RDWR)
-            self._waiting[connection] = None
-            return True
+    def open(self, peer: Peer, transport: asyncio.Transport) -> None:
+        """A new connection, which may take an old one's place."""
+        if self._waiting and len(self._waiting) + len(self._working) >= self._most:
+            self._waiting[next(iter(self._waiting))].close()
+        self._waiting[peer] = transport
+        self.hear(peer)
 
-    def begin(self, connection: socket.socket) -> bool:
-        """A request is complete; False if the connection had to go meanwhile."""
-        with self._lock:
-            if connection not in self._waiting:
-                return False
-            del self._waiting[connection]
-            self._working.add(connection)
-            return True
+    def hear(self, peer: Peer) -> None:
+        """Something came, which must be a whole head in time."""
+        if peer in self._waiting and peer not in self._timers:
+            loop = asyncio.get_running_loop()
+            abort = self._waiting[peer].abort
+            self._timers[peer] = loop.call_later(self.seconds, abort)
 
-    def end(self, connection: socket.socket) -> None:
-        """The request is answered; without one there is nothing to end."""
-        with self._lock:
-            if connection in self._working:
-                self._working.remove(connection)
-                self._waiting[connection] = None
+    def heard(self, peer: Peer) -> None:
+        """A request's head is there."""
+        self._stop_timer(peer)
 
-    def leave(self, connection: socket.socket) -> None:
+    def begin(self, peer: Peer) -> bool:
+        """A request is whole; False if too many others are at work already."""
+        transport = self._waiting.pop(peer, None)
+        if transport is not None:
+            self._working[peer] = transport
+        return len(self._working) <= self._most
+
+    def end(self, peer: Peer) -> None:
+        """The request is answered."""
+        transport = self._working.pop(peer, None)
+        if transport is not None:
+            self._waiting[peer] = transport
+
+    def close(self, peer: Peer) -> None:
         """The connection is closed."""
-        with self._lock:
-            self._waiting.pop(connection, None)
-            self._working.discard(connection)
+        self._stop_timer(peer)
+        self._waiting.pop(peer, None)
+        self._working.pop(peer, None)
+
+    def _stop_timer(self, peer: Peer) -> None:
+        timer = self._timers.pop(peer, None)
+        if timer is not None:
+            timer.cancel()
+
+    @property
+    def working(self) -> int:
+        """How many requests are being answered."""
+        return len(self._working)
+
+    def protocol(self) -> type[asyncio.Protocol]:
+        """Uvicorn's HTTP, watched by this."""
+        connections = self
+
+        class Watched(H11Protocol):
+            def connection_made(self, transport: Any) -> None:
+                # As uvicorn itself names it in a request's scope.
+                self._peer = tuple((transport.get_extra_info("peername") or ("", 0))[:2])
+                connections.open(self._peer, transport)
+                super().connection_made(transport)
+
+            def data_received(self, data: bytes) -> None:
+                connections.hear(self._peer)
+                super().data_received(data)
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                connections.close(self._peer)
+                super().connection_lost(exc)
+
+        return Watched

@@ -1,30 +1,46 @@
 """The gRPC server: TF Serving's services, with health and reflection beside them."""
 
-import threading
-from collections.abc import Callable
-from typing import Any
+import asyncio
+import dataclasses
+import json
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import grpc
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
 from pairloom.serving.server.access import Token
+from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import TlsSettings
-from pairloom.serving.server.errors import Code, PortInUse, RequestError
-from pairloom.serving.server.grpc_core import CoreServer, Rpc
-from pairloom.serving.server.grpc_services import (
-    MODEL,
-    MOST_CALLS,
-    PREDICTION,
-    Answering,
-    Services,
+from pairloom.serving.server.errors import Code, NotFound, PortInUse, RequestError
+from pairloom.serving.server.event_loop import EventLoop
+from pairloom.serving.server.grpc_services import MODEL, PREDICTION, Method, Services
+from pairloom.serving.server.health_and_reflection import (
+    Behaviour,
+    Health,
+    Streams,
+    reflection_handlers,
 )
-from pairloom.serving.server.health_and_reflection import Health, Reflection
 from pairloom.serving.server.listening import host_port, port_problem
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions, grpc_arguments
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.wire import MODELS_KEY
 
+logger = logging.getLogger("pairloom.serving")
+
+# More at once are refused.
+MOST_CALLS = 512
+# Each is an open file, of which `raise_file_limit` sees to it that there are enough.
+MOST_CONNECTIONS = 8192
+_IDLE_SECONDS = 300
+_AGE_SECONDS = 3600
+_HANDSHAKE_SECONDS = 10
+_RELOAD = f"/{MODEL}/HandleReloadConfigRequest"
 # Probes have no token.
 _OPEN_METHODS = f"/{health.SERVICE_NAME}/"
 # What is somewhat too large is refused by us, who can name the limit; the rest by gRPC.
@@ -32,114 +48,237 @@ _TOO_LARGE = 4
 _LARGEST_INT = 2**31 - 1
 # Of a method that a client made up.
 _LONGEST_NAME = 100
+# They travel in a header, which has at most 8 KB.
+_MOST_NAMES = 20
+_SHOWN = "authorization"
+_FAREWELL_SECONDS = 0.5
+_STATUSES = {status.value[0]: status for status in grpc.StatusCode}
+
+# grpc.aio's `ServicerContext`, which has no types of its own.
+Context: TypeAlias = Any
 
 
-class GrpcFront:
+@dataclasses.dataclass
+class _Group:
+    """Methods that share a number of calls; it is the event loop's alone."""
+
+    calls: int = 0
+
+
+class GrpcFront(grpc.GenericRpcHandler):
     """The gRPC server.
 
     Args:
         registry: The models.
+        loop: Where it runs.
+        threads: Where it does what takes longer.
         options: Where and how to listen.
         monitor: Watches the requests.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
         tls: Keys and certificates; None: plain.
         token: What callers must show; None: nothing.
+        admin: What they must show to reload; None: the same.
     """
 
     def __init__(
         self,
         registry: Registry,
+        loop: EventLoop,
+        threads: Executor,
         options: ServerOptions,
         monitor: Monitor,
         reload: Callable[[Any, float | None], None],
         tls: TlsSettings | None = None,
         token: Token | None = None,
+        admin: Token | None = None,
     ):
+        self._loop = loop
         self._monitor = monitor
         self._token = token
-        self._services = Services(registry, monitor, reload, options.max_message_bytes)
-        self._health = Health((PREDICTION, MODEL))
-        self._reflection = Reflection(
-            (PREDICTION, MODEL, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        )
-        self._server = CoreServer(
-            self._services.handlers(),
-            options=[
-                # Otherwise a second server on the same port starts, and takes half of the requests.
-                ("grpc.so_reuseport", 0),
-                (
-                    "grpc.max_receive_message_length",
-                    min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
-                ),
-                ("grpc.max_send_message_length", -1),
-                *grpc_arguments(options.grpc_channel_arguments),
-            ],
-            most_calls=MOST_CALLS,
-            admit=self._admit,
-            beside={**self._health.handlers(), **self._reflection.handlers()},
-            refused=self._refuse,
-        )
-        self.port = self._listen(options, tls)
-        if options.grpc_socket_path:
-            self._listen_locally(options.grpc_socket_path, tls)
+        self._admin = admin or token
+        self._services = Services(registry, loop, threads, reload, options.max_message_bytes)
+        self.port = loop.run(self._listen(options, tls))
 
-    def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
-        where = host_port(options.bind_address, options.port)
-        port = self._server.listen(where, _credentials(tls))
+    async def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
+        """Opens the ports; what asyncio stands on is made where it will run."""
+        self._streams = Streams()
+        self._health = Health((PREDICTION, MODEL), self._streams)
+        requests, watchers = _Group(), _Group()
+        self._handlers: dict[str, grpc.RpcMethodHandler] = {
+            path: grpc.unary_unary_rpc_method_handler(self._limited(requests, self._unary(path, m)))
+            for path, m in self._services.methods().items()
+        }
+        names = (PREDICTION, MODEL, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        # Who watches the server must not take the place of who asks it.
+        for path, handler in {
+            **self._health.handlers(),
+            **reflection_handlers(names, self._streams),
+        }.items():
+            self._handlers[path] = _changed(handler, lambda b: self._limited(watchers, b))
+        self._server = grpc.aio.server(
+            handlers=(self,),
+            # Of two arguments of one name gRPC may take either: a given one replaces ours.
+            options=list(
+                dict(
+                    [
+                        # Else a second server on the port would take half of the requests.
+                        ("grpc.so_reuseport", 0),
+                        (
+                            "grpc.max_receive_message_length",
+                            min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
+                        ),
+                        ("grpc.max_send_message_length", -1),
+                        # Whoever only keeps connections open must not keep others out.
+                        ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
+                        ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
+                        ("grpc.max_connection_age_ms", 1000 * _AGE_SECONDS),
+                        ("grpc.max_connection_age_grace_ms", 1000 * _AGE_SECONDS),
+                        ("grpc.server_handshake_timeout_ms", 1000 * _HANDSHAKE_SECONDS),
+                        *grpc_arguments(options.grpc_channel_arguments),
+                    ]
+                ).items()
+            ),
+            # Those counted here, and as many whose message is still on the way.
+            maximum_concurrent_rpcs=4 * MOST_CALLS,
+        )
+        port = self._open(host_port(options.bind_address, options.port), tls)
         if not port:
+            where = host_port(options.bind_address, options.port)
             problem = port_problem(options.bind_address, options.port) or (
                 "gRPC could not listen there" + (", or not with this certificate" if tls else "")
             )
             raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
-        return port
-
-    def _listen_locally(self, path: str, tls: TlsSettings | None) -> None:
         # gRPC itself clears away the socket that a past server left behind.
-        if not self._server.listen(f"unix:{path}", _credentials(tls)):
+        path = options.grpc_socket_path
+        if path and not self._open(f"unix:{path}", tls):
             raise PortInUse(
                 f"Cannot listen on unix:{path} (--grpc_socket_path): expected a path of at most "
                 "107 bytes to a socket, or to nothing, in a folder that this user may write to."
             )
+        return port
 
-    def _admit(self, rpc: Rpc) -> None:
-        """Turns away calls without the token."""
-        if not self._token or rpc.method.startswith(_OPEN_METHODS):
-            return
+    def _open(self, where: str, tls: TlsSettings | None) -> int:
+        """Listens; returns the port, 0 if it cannot be had."""
         try:
-            self._token.check(rpc.header("authorization"))
+            if tls is None:
+                return self._server.add_insecure_port(where)
+            return self._server.add_secure_port(where, _credentials(tls))
+        except RuntimeError:
+            return 0
+
+    def service(self, handler_call_details: Any) -> grpc.RpcMethodHandler:
+        """Finds the handler of a call that has begun, before any message of it is read."""
+        path, metadata = handler_call_details.method, handler_call_details.invocation_metadata
+        try:
+            token = self._admin if path == _RELOAD else self._token
+            if token and not path.startswith(_OPEN_METHODS):
+                token.check(_header(metadata, _SHOWN))
+            if path not in self._handlers:
+                raise RequestError(Code.UNIMPLEMENTED, "Method not found!")
         except RequestError as error:
-            self._answering(rpc).fail(error)
+            return self._refusing(path, error)
+        return self._handlers[path]
 
-    def _refuse(self, rpc: Rpc, status: grpc.StatusCode, details: str) -> None:
-        self._answering(rpc).fail(RequestError(Code(status.value[0]), details))
+    def _unary(self, path: str, method: Method) -> Behaviour:
+        """A method of ours: counted, logged, and its errors told."""
 
-    def _answering(self, rpc: Rpc) -> Answering:
-        return Answering(rpc, rpc.method.rpartition("/")[2][:_LONGEST_NAME], self._monitor)
+        async def behaviour(raw: bytes, context: Context) -> bytes:
+            call = _call(context)
+            if self._token:
+                call.caller = self._token.owner(_header(context.invocation_metadata(), _SHOWN))
+            try:
+                with self._monitor.watch(call, _api(path), "GRPC"):
+                    return await method(raw, call)
+            except RequestError as error:
+                _tell(context, error)
+            except Exception:
+                logger.exception("A gRPC request failed in the server.")
+                _tell(context, RequestError(Code.INTERNAL, "The server failed; its log says why."))
+            return b""
+
+        return behaviour
+
+    def _limited(self, group: _Group, behaviour: Behaviour) -> Behaviour:
+        async def limited(request: Any, context: Context) -> Any:
+            if group.calls >= MOST_CALLS:
+                too_many = RequestError(Code.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
+                return await self._refuse("-", too_many, context)
+            group.calls += 1
+            try:
+                return await behaviour(request, context)
+            finally:
+                group.calls -= 1
+
+        return limited
+
+    def _refusing(self, path: str, error: RequestError) -> grpc.RpcMethodHandler:
+        async def refuse(requests: Any, context: Context) -> None:
+            await self._refuse(path, error, context)
+
+        # Of this kind, for then nothing is read.
+        return grpc.stream_stream_rpc_method_handler(refuse)
+
+    async def _refuse(self, path: str, error: RequestError, context: Context) -> None:
+        self._monitor.refused(_call(context), _api(path), "GRPC", error)
+        await context.abort(_STATUSES[error.code], error.message)
 
     def start(self) -> None:
         """Starts to answer, in the background."""
-        self._server.start()
+        self._loop.run(self._server.start())
 
     def say_healthy(self, healthy: bool) -> None:
         """Tells the health service's clients whether requests can be answered."""
-        self._health.set(healthy)
+        self._loop.run(self._health.set(healthy))
 
-    def drain(self, seconds: float) -> threading.Event:
-        """Takes no new request; returns an event that is set when those under way are answered."""
-        self._health.set(False)
-        done = self._server.stop(seconds)
-        self._health.end()
-        self._reflection.end()
-        return done
-
-    def close(self) -> None:
-        """Lets the threads go, each when it is done."""
-        self._services.close()
+    async def stop(self, seconds: float) -> None:
+        """Takes no new request, and waits so long for those under way."""
+        await self._health.set(False)
+        stopped = asyncio.create_task(self._server.stop(seconds))
+        # Those who watch shall hear it first.
+        await asyncio.sleep(_FAREWELL_SECONDS)
+        self._streams.end()
+        await stopped
 
 
-def _credentials(tls: TlsSettings | None) -> grpc.ServerCredentials | None:
-    if tls is None:
-        return None
+def _changed(
+    handler: grpc.RpcMethodHandler, change: Callable[[Behaviour], Behaviour]
+) -> grpc.RpcMethodHandler:
+    """A handler with another behaviour."""
+    coding = (handler.request_deserializer, handler.response_serializer)
+    if handler.request_streaming:
+        return grpc.stream_stream_rpc_method_handler(change(handler.stream_stream), *coding)
+    if handler.response_streaming:
+        return grpc.unary_stream_rpc_method_handler(change(handler.unary_stream), *coding)
+    return grpc.unary_unary_rpc_method_handler(change(handler.unary_unary), *coding)
+
+
+def _call(context: Context) -> Call:
+    given = _header(context.invocation_metadata(), "x-request-id") or ""
+    call = Call.within(context.time_remaining(), id=given)
+    # Encoded, as an address: `ipv6:%5B::1%5D:50000`.
+    call.peer = unquote(context.peer())
+    return call
+
+
+def _api(path: str) -> str:
+    return path.rpartition("/")[2][:_LONGEST_NAME]
+
+
+def _header(metadata: Sequence[tuple[str, str | bytes]] | None, name: str) -> str | None:
+    """The first value of a header."""
+    found = next((value for key, value in metadata or () if key == name), None)
+    return found.decode("latin-1") if isinstance(found, bytes) else found
+
+
+def _tell(context: Context, error: RequestError) -> None:
+    context.set_code(_STATUSES[error.code])
+    context.set_details(error.message)
+    if isinstance(error, NotFound) and error.models:
+        # Beside the status, whose words are TF Serving's.
+        context.set_trailing_metadata(((MODELS_KEY, json.dumps(error.models[:_MOST_NAMES])),))
+
+
+def _credentials(tls: TlsSettings) -> grpc.ServerCredentials:
     return grpc.ssl_server_credentials(
         [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
     )

@@ -1,143 +1,125 @@
 """gRPC's health and reflection services; their streams end with the server."""
 
-import threading
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any
 
 import grpc
-from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from pairloom.serving.server.grpc_core import Handler, Rpc, refuse
-
 _States = health_pb2.HealthCheckResponse
+Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
 
-class Health:
-    """The health service: one state for the server and all its services. Safe for threads.
+class Streams:
+    """The streams that are open, which a stop must not wait for."""
 
-    Args:
-        services: Their names.
-    """
-
-    def __init__(self, services: Iterable[str]):
-        self._services = {"", *services}
-        self._lock = threading.Lock()
-        self._state = _States.NOT_SERVING
-        self._watching: dict[Rpc, str] = {}
+    def __init__(self) -> None:
+        self._open: set[asyncio.Task[Any] | None] = set()
         self._ended = False
-
-    def handlers(self) -> Mapping[str, Handler]:
-        """By method."""
-        service = f"/{health.SERVICE_NAME}"
-        return {f"{service}/Check": self._check, f"{service}/Watch": self._watch}
-
-    def set(self, healthy: bool) -> None:
-        """Tells all who ask or watch."""
-        with self._lock:
-            state = _States.SERVING if healthy else _States.NOT_SERVING
-            watching = self._watching if state != self._state else {}
-            self._state = state
-            for rpc, service in watching.items():
-                if service in self._services:
-                    rpc.send(self._answer(service))
 
     def end(self) -> None:
         """Ends the streams that are open, and those to come."""
-        with self._lock:
-            self._ended = True
-            watching = list(self._watching)
-        for rpc in watching:
-            _say_goodbye(rpc)
+        self._ended = True
+        for task in self._open:
+            if task is not None:
+                task.cancel()
 
-    def _answer(self, service: str) -> bytes:
+    def ending(self, stream: Behaviour) -> Behaviour:
+        """The stream, but that the client is told when the server ends it."""
+
+        async def until_the_end(request: Any, context: Any) -> None:
+            task = asyncio.current_task()
+            self._open.add(task)
+            try:
+                if not self._ended:
+                    await stream(request, context)
+                    return
+            except asyncio.CancelledError:
+                if not self._ended:
+                    raise
+            finally:
+                self._open.discard(task)
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "The server is stopping.")
+
+        return until_the_end
+
+
+class Health:
+    """The health service: one state for the server and all its services.
+
+    The official one for asyncio forgets who else watches when one watcher leaves.
+
+    Args:
+        services: Their names.
+        streams: Those that are open.
+    """
+
+    def __init__(self, services: Iterable[str], streams: Streams):
+        self._services = {"", *services}
+        self._streams = streams
+        self._changed = asyncio.Condition()
+        self._state = _States.NOT_SERVING
+
+    def handlers(self) -> dict[str, grpc.RpcMethodHandler]:
+        """By method."""
+        service = f"/{health.SERVICE_NAME}"
+        coding = (
+            health_pb2.HealthCheckRequest.FromString,
+            health_pb2.HealthCheckResponse.SerializeToString,
+        )
+        watch = self._streams.ending(self._watch)
+        return {
+            f"{service}/Check": grpc.unary_unary_rpc_method_handler(self._check, *coding),
+            f"{service}/Watch": grpc.unary_stream_rpc_method_handler(watch, *coding),
+        }
+
+    async def set(self, healthy: bool) -> None:
+        """Tells all who ask or watch."""
+        state = _States.SERVING if healthy else _States.NOT_SERVING
+        if state != self._state:
+            self._state = state
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _of(self, service: str) -> health_pb2.HealthCheckResponse:
         state = self._state if service in self._services else _States.SERVICE_UNKNOWN
-        return health_pb2.HealthCheckResponse(status=state).SerializeToString()
+        return health_pb2.HealthCheckResponse(status=state)
 
-    def _check(self, rpc: Rpc, raw: bytes | None) -> None:
-        service = _service(raw)
-        if service not in self._services:
-            refuse(rpc, grpc.StatusCode.NOT_FOUND, "")
-        elif rpc.claim():
-            rpc.finish(self._answer(service))
+    async def _check(self, request: Any, context: Any) -> health_pb2.HealthCheckResponse:
+        if request.service not in self._services:
+            await context.abort(grpc.StatusCode.NOT_FOUND)
+        return self._of(request.service)
 
-    def _watch(self, rpc: Rpc, raw: bytes | None) -> None:
-        with self._lock:
-            self._watching[rpc] = _service(raw)
-            rpc.send(self._answer(self._watching[rpc]))
-            ended = self._ended
-        rpc.when_gone(lambda: self._leave(rpc))
-        if ended:
-            _say_goodbye(rpc)
-
-    def _leave(self, rpc: Rpc) -> None:
-        with self._lock:
-            self._watching.pop(rpc, None)
+    async def _watch(self, request: Any, context: Any) -> None:
+        while True:
+            said = self._of(request.service)
+            await context.write(said)
+            async with self._changed:
+                while self._of(request.service) == said:
+                    await self._changed.wait()
 
 
-class Reflection:
+def reflection_handlers(
+    services: Iterable[str], streams: Streams
+) -> dict[str, grpc.RpcMethodHandler]:
     """The reflection service, answered by the official one.
 
     Args:
         services: Names of the services.
+        streams: Those that are open.
     """
+    official = reflection.aio.ReflectionServicer(services)
 
-    def __init__(self, services: Iterable[str]):
-        self._official = reflection.ReflectionServicer(services)
-        self._lock = threading.Lock()
-        self._open: set[Rpc] = set()
-        self._ended = False
+    async def answer(requests: AsyncIterator[Any], context: Any) -> None:
+        async for response in official.ServerReflectionInfo(requests, context):
+            await context.write(response)
 
-    def handlers(self) -> Mapping[str, Handler]:
-        """By method."""
-        return {f"/{reflection.SERVICE_NAME}/ServerReflectionInfo": self._begin}
-
-    def end(self) -> None:
-        """Ends the streams that are open, and those to come."""
-        with self._lock:
-            self._ended = True
-            streams = list(self._open)
-        for rpc in streams:
-            _say_goodbye(rpc)
-
-    def _begin(self, rpc: Rpc, raw: bytes | None) -> None:
-        with self._lock:
-            self._open.add(rpc)
-            ended = self._ended
-        rpc.when_gone(lambda: self._leave(rpc))
-        if ended:
-            _say_goodbye(rpc)
-        else:
-            self._go_on(rpc, raw)
-
-    def _go_on(self, rpc: Rpc, raw: bytes | None) -> None:
-        if raw is None:
-            if rpc.claim():
-                rpc.finish(code=0)
-                self._leave(rpc)
-            return
-        try:
-            request = reflection_pb2.ServerReflectionRequest.FromString(raw)
-        except DecodeError:
-            refuse(rpc, grpc.StatusCode.INTERNAL, "The request is no ServerReflectionRequest.")
-            self._leave(rpc)
-            return
-        [response] = self._official.ServerReflectionInfo(iter((request,)), None)
-        # Who does not take its answers is not asked for more questions.
-        rpc.send(response.SerializeToString(), then=lambda: rpc.read(self._go_on))
-
-    def _leave(self, rpc: Rpc) -> None:
-        with self._lock:
-            self._open.discard(rpc)
-
-
-def _service(raw: bytes | None) -> str:
-    try:
-        return health_pb2.HealthCheckRequest.FromString(raw or b"").service
-    except DecodeError:
-        # No service is called so.
-        return "\0"
-
-
-def _say_goodbye(rpc: Rpc) -> None:
-    refuse(rpc, grpc.StatusCode.UNAVAILABLE, "The server is stopping.")
+    return {
+        f"/{reflection.SERVICE_NAME}/ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(
+            streams.ending(answer),
+            reflection_pb2.ServerReflectionRequest.FromString,
+            reflection_pb2.ServerReflectionResponse.SerializeToString,
+        )
+    }

@@ -14,6 +14,7 @@ from pairloom.serving.server.json_tensors import (
     json_text,
     json_type,
     lossless_float,
+    shortest_float,
     string_bytes,
 )
 
@@ -46,7 +47,7 @@ def examples_from_json(document: dict[str, Any]) -> input_pb2.Input:
 def json_from_classes(response: classification_pb2.ClassificationResponse) -> bytes:
     """`{"results": [[[label, score], ...], ...]}`."""
     rows = [
-        [[entry.label, entry.score] for entry in row.classes]
+        [[entry.label, shortest_float(entry.score)] for entry in row.classes]
         for row in response.result.classifications
     ]
     return _dump(rows)
@@ -54,7 +55,7 @@ def json_from_classes(response: classification_pb2.ClassificationResponse) -> by
 
 def json_from_values(response: regression_pb2.RegressionResponse) -> bytes:
     """`{"results": [value, ...]}`."""
-    return _dump([row.value for row in response.result.regressions])
+    return _dump([shortest_float(row.value) for row in response.result.regressions])
 
 
 def _fill(example: Any, features: Any) -> None:
@@ -93,7 +94,7 @@ def _converted(kind: str, name: str, value: Any) -> Any:
     if kind == "float":
         return lossless_float(value, types_pb2.DT_FLOAT)
     if value >= 2**63:
-        raise invalid(f"Feature: {name} has uint64 element. Only int64 is supported.")
+        raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
     return value
 
 

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,21 +22,29 @@ _INTEGERS = {
     types_pb2.DT_UINT32: (0, 2**32, np.uint32),
     types_pb2.DT_UINT64: (0, 2**64, np.uint64),
 }
-_FLOATS: dict[int, tuple[int, Any]] = {
-    types_pb2.DT_FLOAT: (24, np.float32),
-    types_pb2.DT_DOUBLE: (53, np.float64),
-}
+_FLOATS: dict[int, Any] = {types_pb2.DT_FLOAT: np.float32, types_pb2.DT_DOUBLE: np.float64}
 # NumPy's limit before its version 2, less the axis that rows add. (TensorFlow's is 254.)
 _MOST_AXES = 31
 _JSON_TYPES = {type(None): "Null", dict: "Object", list: "Array", str: "String"}
+
+
+# A list of two bytes takes thirty times as many in memory, and Python looks at each.
+MOST_ELEMENTS = 1_000_000
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
     """Parses a request's JSON object; bytes that are not UTF-8 survive inside strings."""
     if not body:
         raise invalid("JSON Parse error: The document is empty")
+    # Those in texts count as well: to tell them apart takes as long as to parse.
+    elements = sum(map(body.count, (b",", b"[", b"{")))
+    if elements > MOST_ELEMENTS:
+        raise invalid(
+            f"JSON Parse error: {elements} commas and brackets, over the limit of {MOST_ELEMENTS}. "
+            "Send several requests, or ask over gRPC."
+        )
     try:
-        document = json.loads(body.decode("utf-8", "surrogateescape"))
+        document = json.loads(body.decode("utf-8", "surrogateescape"), parse_float=_finite)
     except RecursionError:
         raise invalid("JSON Parse error: nested too deeply") from None
     except ValueError as error:
@@ -60,7 +68,9 @@ def is_unicode(text: str) -> bool:
 
 
 def inputs_from_json(
-    document: Mapping[str, Any], dtypes: Mapping[str, int]
+    document: Mapping[str, Any],
+    dtypes: Mapping[str, int],
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, np.ndarray]:
     """Turns a parsed request into arrays.
 
@@ -70,6 +80,7 @@ def inputs_from_json(
     Args:
         document: What `parse_body` gave.
         dtypes: Name of each input to its `types_pb2` number.
+        check: Called again and again; raises when nobody waits any more.
     """
     rows = "instances" in document
     if rows and "inputs" in document:
@@ -78,9 +89,9 @@ def inputs_from_json(
             "'inputs' or 'instances' keys to exist "
         )
     if rows:
-        return _from_rows(document, dtypes)
+        return _from_rows(document, dtypes, check)
     if "inputs" in document:
-        return _from_columns(document["inputs"], dtypes)
+        return _from_columns(document["inputs"], dtypes, check)
     raise invalid("Missing 'inputs' or 'instances' key")
 
 
@@ -112,11 +123,13 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
     return _dump({"predictions": [dict(zip(names, row)) for row in zip(*columns.values())]})
 
 
-def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _from_rows(
+    document: Mapping[str, Any], dtypes: Mapping[str, int], check: Callable[[], None]
+) -> dict[str, np.ndarray]:
     rows = document["instances"]
     if not isinstance(rows, list):
         raise invalid(
-            f"JSON Value: {json_text(document)} Excepting 'instances' to be an list/array"
+            f"JSON Value: {json_text(document)} Expecting 'instances' to be an list/array"
         )
     if not rows:
         raise invalid(f"JSON Value: {json_text(document)} No values in 'instances' array")
@@ -131,6 +144,7 @@ def _from_rows(document: Mapping[str, Any], dtypes: Mapping[str, int]) -> dict[s
     values: dict[str, list[Any]] = {name: [] for name in dtypes}
     shapes: dict[str, tuple[int, ...]] = {}
     for number, row in enumerate(rows):
+        check()
         if not _is_object(row):
             raise invalid(f"Expecting object but got list at item {number} of input list")
         for name, item in row.items():
@@ -167,7 +181,7 @@ def _row_item(
     if name not in dtypes:
         raise invalid(f"JSON object: does not have named input: {name}")
     shape = _shape(item)
-    _collect(item, 0, shape, dtypes[name], values[name])
+    _collect(item, 0, shape, dtypes[name], values[name], lambda: None)
     return shape
 
 
@@ -181,7 +195,9 @@ def _shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _from_columns(
+    value: Any, dtypes: Mapping[str, int], check: Callable[[], None]
+) -> dict[str, np.ndarray]:
     if not _is_object(value):
         if len(dtypes) > 1:
             raise invalid(
@@ -195,7 +211,7 @@ def _from_columns(value: Any, dtypes: Mapping[str, int]) -> dict[str, np.ndarray
             raise invalid(f"Missing named input: {name} in 'inputs' object.")
         shape = _shape(value[name])
         flat: list[Any] = []
-        _collect(value[name], 0, shape, dtype, flat)
+        _collect(value[name], 0, shape, dtype, flat, check)
         arrays[name] = _array(flat, dtype).reshape(shape)
     return arrays
 
@@ -221,7 +237,14 @@ def _shape(value: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: list[Any]) -> None:
+def _collect(
+    value: Any,
+    level: int,
+    shape: tuple[int, ...],
+    dtype: int,
+    flat: list[Any],
+    check: Callable[[], None],
+) -> None:
     """Appends the leaves of nested lists to `flat`, and checks that they form `shape`."""
     if not isinstance(value, list):
         if level != len(shape):
@@ -238,8 +261,9 @@ def _collect(value: Any, level: int, shape: tuple[int, ...], dtype: int, flat: l
             f"Encountered list at unexpected size: {len(value)} at level: {level} expected size: "
             f"{shape[level]}"
         )
+    check()
     for item in value:
-        _collect(item, level + 1, shape, dtype, flat)
+        _collect(item, level + 1, shape, dtype, flat, check)
 
 
 def _leaf(value: Any, dtype: int) -> Any:
@@ -271,18 +295,26 @@ def _leaf(value: Any, dtype: int) -> Any:
 
 
 def lossless_float(value: int | float, dtype: int) -> float:
-    """A JSON number, if a tensor of that type can hold it."""
-    digits, kind = _FLOATS[dtype]
-    if isinstance(value, int):
-        lossless = abs(value) <= 2**digits - 1
-    else:
-        lossless = not math.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
-    if not lossless:
-        raise invalid(
-            f"Cannot convert JSON value: {json_text(value)} to {dtype_name(dtype)} without loss of "
-            "precision."
-        )
-    return float(value)
+    """A JSON number, if a tensor of that type can hold one of its size."""
+    most = float(np.finfo(_FLOATS[dtype]).max)
+    if abs(value) <= most or (isinstance(value, float) and not math.isfinite(value)):
+        return float(value)
+    raise invalid(
+        f"Cannot convert JSON value: {json_text(value)} to {dtype_name(dtype)} without loss of "
+        "precision."
+    )
+
+
+def shortest_float(value: float) -> float:
+    """A float of 32 bits as it is best written: 2.2 and not 2.200000047683716."""
+    return float(str(np.float32(value)))
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"Number too big to be stored in double: {text:.50}")
+    return value
 
 
 def string_bytes(value: str) -> bytes:
@@ -313,7 +345,7 @@ def _array(flat: list[Any], dtype: int) -> np.ndarray:
         kind = _INTEGERS[dtype][2]
         wide = np.uint64 if kind is np.uint64 else np.int64
         return np.array(flat, wide).astype(kind)
-    return np.array(flat, np.bool_ if dtype == types_pb2.DT_BOOL else _FLOATS[dtype][1])
+    return np.array(flat, np.bool_ if dtype == types_pb2.DT_BOOL else _FLOATS[dtype])
 
 
 def _values(name: str, array: np.ndarray) -> Any:

@@ -1,7 +1,9 @@
 """Can a port be had? Asked early, so that the answer does not wait for TensorFlow."""
 
 import errno
+import resource
 import socket
+from contextlib import suppress
 
 from pairloom.serving.server.errors import PortInUse
 from pairloom.serving.server.options import ServerOptions
@@ -42,3 +44,12 @@ def check_ports(options: ServerOptions) -> None:
 def host_port(address: str, port: int) -> str:
     """`127.0.0.1:8500`, or `[::1]:8500` for an IPv6 address."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def raise_file_limit() -> None:
+    """Lets the process open as many files as it may: each connection is one, and 1,024 are soon
+    taken.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

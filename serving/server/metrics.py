@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code
@@ -94,6 +94,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._gauges: dict[str, Callable[[], float]] = {}
         self._requests = Counter(":tensorflow:serving:request_count", ("model_name", "status"))
         self._latency = Histogram(
             ":tensorflow:serving:request_latency", ("model_name", "API", "entrypoint")
@@ -157,6 +158,10 @@ class Metrics:
             self._rows.add(("batch_threads",), rows)
             self._queueing.add(("batch_threads",), 1e6 * seconds)
 
+    def gauge(self, name: str, value: Callable[[], float]) -> None:
+        """Shows a number as it is when somebody looks."""
+        self._gauges[name] = value
+
     def page(self) -> bytes:
         """Everything, in Prometheus's text format."""
         with self._lock:
@@ -164,6 +169,8 @@ class Metrics:
             for metric in vars(self).values():
                 if isinstance(metric, Counter | Histogram):
                     lines += [f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
+        for name, value in self._gauges.items():
+            lines += [f"# TYPE {name} gauge", f"{name} {value():.10g}"]
         return ("\n".join(lines) + "\n").encode("utf-8")
 
 

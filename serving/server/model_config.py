@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def served_models(options: ServerOptions) -> tuple[ConfiguredModel, ...]:
         # Nobody may have named the model of a folder.
         named = f"The base path of model {model.name}" if options.model_config_file else _FLAG
         _check_base_path(model, named)
+    check_root(models, options.model_root)
     return models
 
 
@@ -125,6 +127,19 @@ def _model(entry, path: str) -> ConfiguredModel:
 def _warn_once(message: str) -> None:
     # A config file is read again and again.
     logger.warning("%s", message)
+
+
+def check_root(models: Iterable[ConfiguredModel], root: str) -> None:
+    """Raises `ServingError` if a model does not lie below `--model_root`, links followed."""
+    if not root:
+        return
+    top = Path(root).resolve()
+    for model in models:
+        if not model.base_path.resolve().is_relative_to(top):
+            raise ServingError(
+                f"The base path of model {model.name} must lie in {root} (--model_root). "
+                f"Received: {model.base_path}."
+            )
 
 
 def _no_folder(name: str, base_path: str) -> str:

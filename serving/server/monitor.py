@@ -1,7 +1,9 @@
 """Counts and logs every request, whichever way it came."""
 
+import asyncio
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ logger = logging.getLogger("pairloom.serving.requests")
 UNKNOWN_MODEL = "(unknown)"
 
 _LONGEST_NAME = 200
+_CLOSE_TO_DEADLINE = 0.05
 _USABLE_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 
 
@@ -37,6 +40,11 @@ class Monitor:
         self.metrics = metrics
         self._log = log
         self._model_of = model_of
+        self._lock = threading.Lock()
+        self.in_flight = 0
+        """Requests that are being answered."""
+        self.begun = 0
+        """Requests that ever came."""
 
     @contextmanager
     def watch(self, call: Call, api: str, entrypoint: str) -> Iterator[None]:
@@ -49,16 +57,34 @@ class Monitor:
         """
         call.api = api
         code, reason = Code.OK, ""
+        with self._lock:
+            self.in_flight += 1
+            self.begun += 1
         try:
             yield
         except RequestError as error:
             code, reason = error.code, error.message
             raise
+        except asyncio.CancelledError:
+            # Its caller has gone, or gave up at its deadline, which is earlier than ours by the
+            # way of the request.
+            call.leave()
+            left = call.remaining()
+            late = left is not None and left < _CLOSE_TO_DEADLINE
+            code = Code.DEADLINE_EXCEEDED if late else Code.CANCELLED
+            raise
         except BaseException:
             code = Code.INTERNAL
             raise
         finally:
+            with self._lock:
+                self.in_flight -= 1
             self.note(call, entrypoint, code, reason)
+
+    def refused(self, call: Call, api: str, entrypoint: str, error: RequestError) -> None:
+        """Notes a request that was not looked at."""
+        call.api = api
+        self.note(call, entrypoint, error.code, error.message)
 
     def note(self, call: Call, entrypoint: str, code: Code, reason: str = "") -> None:
         """Notes how a request ended, and how long after `call.since`.
@@ -83,9 +109,11 @@ class Monitor:
                         "request_id": request_id(call.id),
                         "api": call.api,
                         "entrypoint": entrypoint,
+                        **({"peer": call.peer} if call.peer else {}),
+                        **({"caller": call.caller} if call.caller else {}),
                         "model": model,
                         **({"version": call.version} if call.version is not None else {}),
-                        "signature": call.signature,
+                        "signature": call.signature[:_LONGEST_NAME],
                         "rows": call.rows,
                         "status": code.name,
                         "milliseconds": round(1e3 * seconds, 3),

@@ -17,7 +17,12 @@ _MOST = 2**31 - 1
 _LEAST = {
     "max_message_bytes": 1,
     "rest_api_max_connections": 1,
+    "rest_api_max_body_bytes": 1,
+    "max_rows": 0,
+    "max_computing_seconds": 0,
     "max_input_bytes": 0,
+    "max_load_seconds": 0,
+    "lame_duck_seconds": 0,
     "max_num_load_retries": 0,
     "num_request_iterations_for_warmup": 0,
     "grpc_max_threads": 0,
@@ -51,12 +56,24 @@ class ServerOptions:
         grpc_max_threads: Requests or batches computed at once; 0 is four a core, at least 8.
         grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
         max_message_bytes: Largest request, gRPC or REST.
+        rest_api_max_body_bytes: Largest REST body: JSON takes many times its size to read.
+        max_rows: Most rows of a request; 0: 256 of a model that pairloom made, else no limit.
+        max_computing_seconds: Longest time that a request may be computed, whatever its deadline.
         max_input_bytes: Longest string in a request; 0: 100,000 for a text, else no limit.
         enable_batching: Put requests together.
         batching_parameters_file: TF Serving's `BatchingParameters`; its defaults without one.
         monitoring_config_file: TF Serving's `MonitoringConfig`, for where the metrics are.
         ssl_config_file: TF Serving's `SSLConfig`: gRPC over TLS. REST stays plain, as there.
-        token_file: A file with a token that callers must show; none: everybody may ask.
+        rest_api_ssl: REST and the page over TLS too, by the same file. (TF Serving has none.)
+        lame_duck_seconds: How long requests are still taken after the server was told to stop, and
+            says that it is not ready.
+        token_file: A file with the tokens that callers must show one of, a line each, perhaps with
+            its owner's name before it (`name: token`); none: everybody may ask.
+        admin_token_file: A file with the token for reloads; none: whoever may ask may reload.
+        model_root: The one folder that models may lie in; empty: anywhere.
+        allowed_hosts: Host names that REST is asked by, with commas between them; empty: those of
+            this machine where `bind_address` is a loopback, else any.
+        max_load_seconds: Longest time for a version to load and warm up.
         model_config_file_poll_wait_seconds: Time between two looks at the config file; 0: one look.
         allow_version_labels_for_unavailable_models: A new label may come before its version.
         force_allow_any_version_labels_for_unavailable_models: So may one that names another now.
@@ -93,12 +110,21 @@ class ServerOptions:
     grpc_max_threads: int = 0
     grpc_channel_arguments: str = ""
     max_message_bytes: int = 64 * 1024 * 1024
+    rest_api_max_body_bytes: int = 16 * 1024 * 1024
+    max_rows: int = 0
+    max_computing_seconds: float = 30
     max_input_bytes: int = 0
     enable_batching: bool = False
     batching_parameters_file: str = ""
     monitoring_config_file: str = ""
     ssl_config_file: str = ""
+    rest_api_ssl: bool = False
+    lame_duck_seconds: float = 0
     token_file: str = ""
+    admin_token_file: str = ""
+    model_root: str = ""
+    allowed_hosts: str = ""
+    max_load_seconds: float = 600
     model_config_file_poll_wait_seconds: float = 0
     allow_version_labels_for_unavailable_models: bool = False
     force_allow_any_version_labels_for_unavailable_models: bool = False
@@ -137,6 +163,8 @@ class ServerOptions:
             raise ServingError(
                 "--batching_parameters_file is set without setting --enable_batching to true."
             )
+        if self.rest_api_ssl and not self.ssl_config_file:
+            raise ServingError("--rest_api_ssl needs --ssl_config_file.")
         if self.log_format not in ("text", "json"):
             raise ServingError(f"--log_format must be text or json. Received: {self.log_format}.")
         grpc_arguments(self.grpc_channel_arguments)
@@ -146,14 +174,20 @@ class ServerOptions:
         notes = [f"--{flag} is accepted and has no effect here." for flag in self.ineffective]
         if self.model_config_file and self.model_base_path:
             notes.append("--model_base_path has no effect beside --model_config_file.")
-        if self.ssl_config_file and self.rest_api_port:
+        if self.ssl_config_file and self.rest_api_port and not self.rest_api_ssl:
             notes.append(
                 "--ssl_config_file protects gRPC; REST stays plain HTTP, as with TF Serving "
-                "(--rest_api_port=0 turns it off)."
+                "(--rest_api_ssl protects it, --rest_api_port=0 turns it off)."
+            )
+        if not self.token_file and not is_loopback(self.bind_address):
+            notes.append(
+                f"--bind_address={self.bind_address}: whoever reaches it may ask, and load any "
+                "model there is, which is a program; give --token_file, --admin_token_file and "
+                "--model_root, or protect it otherwise."
             )
         plain = "gRPC and REST" if self.rest_api_port else "gRPC"
         if self.ssl_config_file:
-            plain = "REST" if self.rest_api_port else ""
+            plain = "REST" if self.rest_api_port and not self.rest_api_ssl else ""
         if self.token_file and plain and not is_loopback(self.bind_address):
             notes.append(
                 f"--token_file: over {plain} the token travels in the clear; gRPC gets TLS by "
@@ -215,12 +249,21 @@ _EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
     ("grpc_max_threads", int, "requests or batches computed at once (default: four a core)"),
     ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
     ("max_message_bytes", int, "largest request (default 64 MB)"),
+    ("rest_api_max_body_bytes", int, "largest REST body (default 16 MB)"),
+    ("max_rows", int, "rows of a request (default: 256 of pairloom's models)"),
+    ("max_computing_seconds", float, "longest time a request is computed (default 30)"),
     ("max_input_bytes", int, "longest string in a request (default: 100000 for a text)"),
     ("enable_batching", boolean, "put requests together (default false)"),
     ("batching_parameters_file", str, "TF Serving's BatchingParameters"),
     ("monitoring_config_file", str, "TF Serving's MonitoringConfig"),
     ("ssl_config_file", str, "TF Serving's SSLConfig: gRPC over TLS"),
-    ("token_file", str, "file with a token that callers must send (Authorization: Bearer ...)"),
+    ("rest_api_ssl", boolean, "REST over TLS too, by --ssl_config_file (default false)"),
+    ("lame_duck_seconds", float, "time from being told to stop to taking no new request (0)"),
+    ("token_file", str, "file with tokens that callers must send (Authorization: Bearer ...)"),
+    ("admin_token_file", str, "file with the token for HandleReloadConfigRequest"),
+    ("model_root", str, "the folder that all models must lie in"),
+    ("allowed_hosts", str, "host names that REST may be asked by (default: by the address)"),
+    ("max_load_seconds", float, "longest time to load and warm up a version (default 600)"),
     ("model_config_file_poll_wait_seconds", float, "time between looks at that file (0: once)"),
     (
         "allow_version_labels_for_unavailable_models",

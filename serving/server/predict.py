@@ -14,8 +14,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
-from pairloom.serving.server.servable import wait_for
-from pairloom.serving.server.tensors import arrays_from_protos, write_array
+from pairloom.serving.server.tensors import arrays_from_protos, stated_rows, write_array
 
 METADATA_FIELD = "signature_def"
 
@@ -28,14 +27,6 @@ def model_choice(spec: model_pb2.ModelSpec) -> dict[str, Any]:
         "version": spec.version.value if choice == "version" else None,
         "label": spec.version_label if choice == "version_label" else "",
     }
-
-
-def predict(
-    registry: Registry, request: predict_pb2.PredictRequest, call: Call
-) -> predict_pb2.PredictResponse:
-    """Answers one Predict request, in a thread that can wait."""
-    spec, answer = start_predict(registry, request, call)
-    return predict_response(spec, wait_for(answer, call))
 
 
 def start_predict(
@@ -51,6 +42,7 @@ def start_predict(
     asked = request.model_spec
     signature = asked.signature_name or DEFAULT_SIGNATURE
     with registry.lease(**model_choice(asked)) as servable:
+        servable.check_rows(max(map(stated_rows, request.inputs.values()), default=0))
         try:
             inputs = arrays_from_protos(request.inputs)
         except ValueError as error:

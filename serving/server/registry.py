@@ -1,6 +1,7 @@
 """Loads and unloads versions so that there is always one to answer, and finds it for a request."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
+from pairloom.serving.server.loading import Loading, StillLoading, check_files
 from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
@@ -24,7 +26,7 @@ from pairloom.serving.server.version_folders import (
     wanted_count,
 )
 from pairloom.serving.server.version_record import Retries, State, VersionRecord
-from pairloom.serving.server.warmup import warm_first, warm_up
+from pairloom.serving.server.warmup import warm_first
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -47,6 +49,7 @@ class Registry:
         answers: How versions answer.
         stopping: Once it is set, polls look at no further model.
         retries: When a version that failed is tried again.
+        max_load_seconds: How long a version may take to load and to warm up.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Registry:
         answers: AnswerSettings | None = None,
         stopping: threading.Event | None = None,
         retries: Retries | None = None,
+        max_load_seconds: float = 600.0,
     ):
         self.models = {model.name: model for model in models}
         self.labels = Labels(models)
@@ -68,6 +72,7 @@ class Registry:
         self._quiet = quiet_seconds
         self._warm = warm
         self._retries = retries or Retries()
+        self._max_seconds = max_load_seconds
         self._lock = threading.Lock()  # Guards the records; held only for moments.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
@@ -77,20 +82,22 @@ class Registry:
         # Model to what its last poll failed with.
         self._troubled: dict[str, str] = {}
         self._unloaded = False
-        self._cold: list[tuple[str, int, list[str]]] = []
         self._announce = announce
         self._announced: dict[str, list[int]] = {}
 
-    def poll(self) -> bool:
+    def poll(self, patience: float | None = None) -> bool:
         """Looks at every folder once, loads what is new, unloads what is gone.
 
+        Args:
+            patience: Seconds to wait for each load, from its beginning; what takes longer goes on
+                meanwhile, and is looked at by a later poll. None: as long as a load may take.
+
         Returns:
-            Whether some version is still being written and waits for a later poll.
+            Whether some version is still being written or loaded, and waits for a later poll.
         """
         with self._polling:
-            self._warm_the_rest()
             waiting = [
-                self._poll_guarded(model)
+                self._poll_guarded(model, patience)
                 for model in self.models.values()
                 if not self._stopping.is_set()
             ]
@@ -140,6 +147,20 @@ class Registry:
         with self._lock:
             self.labels.assign(model, self._served(model.name), may_wait)
             return bool(self._kept.pop(model.name, None))
+
+    def given_up(self) -> list[str]:
+        """The models that have failed to load, serve nothing, and are not tried again."""
+        return [name for name in self.models if self._failures(name) == {math.inf}]
+
+    def failing(self) -> bool:
+        """Whether a model serves nothing after a failure, and will be tried again."""
+        return any(self._failures(name) - {math.inf} for name in self.models)
+
+    def _failures(self, name: str) -> set[float]:
+        """When those of a model that failed are tried again; none where something serves."""
+        with self._lock:
+            records = [] if self._available(name) else list(self._records[name].values())
+            return {record.retry_at for record in records if record.failures}
 
     def unsettled(self) -> bool:
         """Whether a version that should be served is still being written."""
@@ -257,10 +278,10 @@ class Registry:
         kept = self._kept.get(name, set())
         return [version for version in self._available(name) if version not in kept]
 
-    def _poll_guarded(self, model: ConfiguredModel) -> bool:
+    def _poll_guarded(self, model: ConfiguredModel, patience: float | None) -> bool:
         """Polls one model, which must not keep those behind it from being polled."""
         try:
-            waiting = self._poll_model(model)
+            waiting = self._poll_model(model, patience)
             self._troubled.pop(model.name, None)
             return waiting
         except Exception as error:
@@ -269,7 +290,7 @@ class Registry:
                 logger.exception("Looking for versions of %s failed; trying again.", model.name)
             return False
 
-    def _poll_model(self, model: ConfiguredModel) -> bool:
+    def _poll_model(self, model: ConfiguredModel, patience: float | None) -> bool:
         folders = self._folders.of(model)
         if folders is None:
             return False
@@ -278,10 +299,10 @@ class Registry:
         for version in candidates(model.policy, folders):
             if len(serving) >= wanted_count(model.policy):
                 break
-            outcome = self._bring_up(model.name, version, folders[version])
+            outcome = self._bring_up(model.name, version, folders[version], patience)
             if outcome is State.AVAILABLE:
                 serving.append(version)
-            unsettled |= outcome is State.START
+            unsettled |= outcome in (State.START, State.LOADING)
         self._bring_down(model, folders, serving)
         now = self.available(model.name)
         if now != self._announced.get(model.name, []):
@@ -289,7 +310,7 @@ class Registry:
             self._announce(model.name, now)
         return unsettled
 
-    def _bring_up(self, name: str, version: int, folder: Path) -> State:
+    def _bring_up(self, name: str, version: int, folder: Path, patience: float | None) -> State:
         with self._lock:
             record = self._records[name].setdefault(version, VersionRecord())
             # A model's base path may have changed since.
@@ -300,22 +321,28 @@ class Registry:
             return State.START
         if record.failures and look == record.tried and time.monotonic() < record.retry_at:
             return State.END
-        if record.servable is None:
-            self._set(record, State.LOADING)
-        model = None
-        metrics, started = self._answers.metrics, time.monotonic()
+        if record.loading is None:
+            if record.servable is None:
+                self._set(record, State.LOADING)
+            record.loading = Loading(lambda: self._prepare(name, version, folder), look)
+        loading, look = record.loading, record.loading.look
         try:
-            model = self._load(folder)
-            metrics.loaded(name, version, str(folder), True, time.monotonic() - started)
-            urgent = self._quiet > 0 and not self.available(name)
-            cold = warm_first(model, folder, urgent, self._warm) if self._warm else []
+            model = loading.result(self._max_seconds if patience is None else patience)
+        except StillLoading:
+            if loading.seconds() < self._max_seconds:
+                return State.LOADING
+            record.loading = None
+            loading.abandon()
+            late = f"It was not loaded within {self._max_seconds:g} s (--max_load_seconds)."
+            self._failed(name, version, record, look, RequestError(Code.DEADLINE_EXCEEDED, late))
+            # What hangs would hang again.
+            record.retry_at = math.inf
+            return State.END
         except Exception as error:  # A broken model may raise anything.
-            if model is None:
-                metrics.loaded(name, version, str(folder), False, time.monotonic() - started)
-            else:
-                model.close()
+            record.loading = None
             self._failed(name, version, record, look, error)
             return State.END
+        record.loading = None
         if self._quiet and footprint(folder) != look:
             model.close()
             if record.servable is None:
@@ -329,15 +356,25 @@ class Registry:
         self._set(record, State.AVAILABLE)
         if before is not None:
             before.retire(self._note_unloaded)
-        if cold:
-            self._cold.append((name, version, cold))
         return State.AVAILABLE
 
-    def _warm_the_rest(self) -> None:
-        cold, self._cold = self._cold, []
-        for name, version, signatures in cold:
-            with suppress(RequestError), self.lease(name, version) as servable:
-                warm_up(servable.model, signatures)
+    def _prepare(self, name: str, version: int, folder: Path) -> LoadedModel:
+        """Loads a version and warms it; in a thread of its own, for it may hang."""
+        metrics, started = self._answers.metrics, time.monotonic()
+        model = None
+        try:
+            check_files(folder)
+            model = self._load(folder)
+        finally:
+            seconds = time.monotonic() - started
+            metrics.loaded(name, version, str(folder), model is not None, seconds)
+        try:
+            if self._warm:
+                warm_first(model, folder, self._warm)
+        except BaseException:
+            model.close()
+            raise
+        return model
 
     def _failed(self, name, version, record: VersionRecord, look, error: Exception) -> None:
         with self._lock:

@@ -1,13 +1,13 @@
 """TF Serving's REST routes, apart from the HTTP server that carries them."""
 
+import asyncio
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from email.message import Message
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor, Future
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from google.protobuf import json_format
@@ -23,7 +23,8 @@ from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.http_body import TooLarge
+from pairloom.serving.server.event_loop import EventLoop
+from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.json_examples import (
     examples_from_json,
     json_from_classes,
@@ -39,10 +40,13 @@ from pairloom.serving.server.predict import (
     model_status,
 )
 from pairloom.serving.server.registry import Registry
-from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
+from pairloom.serving.server.rest_body import TooLarge
+from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays
 
 if TYPE_CHECKING:
     from pairloom.serving.server.page import Page
+
+T = TypeVar("T")
 
 _CHOICE = r"(?:/versions/(?P<version>\d+)|/labels/(?P<label>[^/:]+))?"
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -53,6 +57,11 @@ _INFORMATION = re.compile(
     rf"/v1/models(?:/(?P<name>[^/:]+))?{_CHOICE}(?P<metadata>/metadata)?", _FLAGS
 )
 
+_PROBE = re.compile(r"/readyz(?:/(?P<name>[^/]+))?")
+
+# Bodies that are larger are read so many at once.
+_LARGE = 256 * 1024
+_LARGE_AT_ONCE = 2
 # In the log.
 _LONGEST_PATH = 200
 
@@ -97,39 +106,53 @@ class RestApi:
 
     Args:
         registry: The models.
+        loop: Where it is asked.
+        threads: Where it reads, and computes what is no `Predict`.
         timeout: Seconds that a prediction may take, or None.
         monitor: Watches the requests.
         metrics_path: Where the metrics are; empty: nowhere.
         token: What callers must show; None: nothing.
         page: Answers what is not under `/v1/`; without it nothing is there.
+        healthy: Says whether the server can answer.
+        hosts: Looks by which names it is asked; None: by any.
         cors: Whether pages of other sites may ask what is under `/v1/`.
     """
 
     def __init__(
         self,
         registry: Registry,
+        loop: EventLoop,
+        threads: Executor,
         timeout: float | None = None,
         monitor: Monitor | None = None,
         metrics_path: str = "",
         token: Token | None = None,
         page: "Page | None" = None,
+        hosts: Hosts | None = None,
+        healthy: Callable[[], bool] = lambda: True,
         cors: bool = False,
     ):
         self._registry = registry
+        self._loop = loop
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        self._threads = threads
         self._timeout = timeout
         self._monitor = monitor or Monitor(Metrics())
         self._metrics_path = metrics_path
         self._token = token
         self._page = page
+        self._hosts = hosts
+        self._healthy = healthy
         self._cors = _cors(bool(token)) if cors else ()
 
-    def handle(
+    async def handle(
         self,
         method: str,
         path: str,
-        read: Callable[[], bytes] = bytes,
-        headers: Mapping[str, str] | Message = MappingProxyType({}),
+        read: Callable[[], Awaitable[bytes]],
+        headers: Mapping[str, str] = MappingProxyType({}),
         active: Callable[[], bool] = lambda: True,
+        peer: str = "",
     ) -> Answer:
         """Answers one request; errors come back as answers, never as exceptions of ours.
 
@@ -137,49 +160,62 @@ class RestApi:
             method: `GET` or `POST`; `HEAD` is `GET`, without the body for whoever sends it.
             path: The URL's path.
             read: Reads the body, or raises `RequestError`; not called for who may not ask.
-            headers: By name; the names' case must not matter.
+            headers: By lower-case name.
             active: Says whether the client is still there.
+            peer: Where it comes from.
         """
         if not (self._cors and _is_api(path)):
-            return self._answer(method, path, read, headers, active)
+            return await self._answer(method, path, read, headers, active, peer)
         if method == "OPTIONS":
             # So a browser finds out whether it may ask; it shows no token yet.
             return Answer(200, b"", headers=self._cors)
-        answer = self._answer(method, path, read, headers, active)
+        answer = await self._answer(method, path, read, headers, active, peer)
         return dataclasses.replace(answer, headers=(*answer.headers, *self._cors))
 
-    def _answer(
+    async def _answer(
         self,
         method: str,
         path: str,
-        read: Callable[[], bytes],
-        headers: Mapping[str, str] | Message,
+        read: Callable[[], Awaitable[bytes]],
+        headers: Mapping[str, str],
         active: Callable[[], bool],
+        peer: str,
     ) -> Answer:
-        call = Call(active=active, id=request_id(headers.get("X-Request-Id")))
-        shown = headers.get("Authorization")
+        call = Call(active=active, peer=peer, id=request_id(headers.get("x-request-id")))
+        shown = headers.get("authorization")
         try:
+            if method in ("GET", "HEAD") and (probe := _PROBE.fullmatch(path)):
+                return self._ready(probe["name"])
+            if self._hosts is not None:
+                self._hosts.check(headers)
             reads = method in ("GET", "HEAD")
             if reads and self._page is not None and self._page.is_open(path):
                 return self._page.handle(method, path)
             # Not counted: who watches would see the watching.
             if reads and self._is_metrics(path) and self._may_ask(shown):
-                read()
+                await read()
                 return Answer(200, self._monitor.metrics.page(), CONTENT_TYPE)
             if reads and self._page is not None and self._page.tells(path) and self._may_ask(shown):
-                read()
-                return self._page.handle(method, path)
+                await read()
+                return await self._away(self._page.handle, method, path)
             match = _match(method, path)
             call.model = _name(match) if match else ""
             with self._monitor.watch(call, _api(method, path, match), "REST"):
                 if self._token:
-                    self._token.check(shown)
-                body = read()
+                    call.caller = self._token.check(shown)
+                body = await read()
                 call.arrived(self._timeout)
-                return self._handle(method, path, match, body, call)
+                return await self._handle(method, path, match, body, call)
         except RequestError as error:
             answer = error_answer(error)
             return dataclasses.replace(answer, headers=(*answer.headers, *_mark(call)))
+
+    def _ready(self, name: str | None) -> Answer:
+        """Whether requests can be answered, or those for one model: open to whoever probes."""
+        real = self._registry.model_of(unquote(name)) if name else ""
+        served = name is None or (bool(real) and bool(self._registry.available(real)))
+        ready = self._healthy() and served
+        return Answer(200 if ready else 503, _dump({"ready": ready}))
 
     def _is_metrics(self, path: str) -> bool:
         return bool(self._metrics_path) and path == self._metrics_path
@@ -192,19 +228,12 @@ class RestApi:
             return False
         return True
 
-    def turn_away(self, message: str) -> Answer:
-        """Counts and answers whoever comes when there is no room."""
-        error = RequestError(Code.UNAVAILABLE, message)
-        with suppress(RequestError), self._monitor.watch(Call(id=request_id(None)), "-", "REST"):
-            raise error
-        return error_answer(error)
-
-    def _handle(
+    async def _handle(
         self, method: str, path: str, match: re.Match[str] | None, body: bytes, call: Call
     ) -> Answer:
         if not _is_api(path):
             if self._page is not None:
-                return self._page.handle(method, path)
+                return await self._away(self._page.handle, method, path)
             raise RequestError(Code.NOT_FOUND, f"Not found: {path}")
         if match is None:
             raise invalid(f"Malformed request: {method} {path}")
@@ -213,15 +242,15 @@ class RestApi:
             raise invalid("Missing model name in request.")
         answers = {"GetModelStatus": self._status, "GetModelMetadata": self._metadata}
         if call.api in answers:
-            document = answers[call.api](spec)
+            document = await self._away(answers[call.api], spec)
+        elif call.api == "Predict":
+            document = await self._predict(spec, body, call)
         else:
-            document = self._infer(call.api, spec, body, call)
+            document = await self._read(len(body), call, self._infer, call.api, spec, body, call)
         return Answer(200, document, headers=_mark(call))
 
     def _infer(self, api: str, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
         document = parse_body(body)
-        if api == "Predict":
-            return self._predict(document, spec, call)
         spec.signature_name = document.get("signature_name", "")
         request, infer, write = {
             "Classify": (classification_pb2.ClassificationRequest, classify, json_from_classes),
@@ -230,7 +259,36 @@ class RestApi:
         message = request(model_spec=spec, input=examples_from_json(document))
         return write(infer(self._registry, message, call))
 
-    def _predict(self, document: dict[str, Any], spec: model_pb2.ModelSpec, call: Call) -> bytes:
+    async def _predict(self, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
+        promised, rows = await self._read(len(body), call, self._start_predict, spec, body, call)
+        outputs = await self._in_time(promised, call)
+        return await self._away(json_from_outputs, outputs, rows)
+
+    async def _read(self, size: int, call: Call, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Reads a body in a thread; only few large ones at once, since each holds up all others."""
+        if size <= _LARGE:
+            return await self._in_time(self._threads.submit(work, *arguments), call)
+        try:
+            await asyncio.wait_for(self._large.acquire(), call.remaining())
+        except asyncio.TimeoutError:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
+        reading = self._threads.submit(work, *arguments)
+        # When it is read, which may be later than anybody waits.
+        reading.add_done_callback(lambda _: self._loop.call(self._large.release))
+        return await self._in_time(reading, call)
+
+    async def _in_time(self, promised: "Future[T]", call: Call) -> "T":
+        try:
+            return await self._loop.result(promised, call.remaining())
+        except asyncio.TimeoutError:
+            call.leave()
+            raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded.") from None
+
+    def _start_predict(
+        self, spec: model_pb2.ModelSpec, body: bytes, call: Call
+    ) -> "tuple[Future[Arrays], bool]":
+        """Hands a request over to its model; also says whether it came in rows."""
+        document = parse_body(body)
         signature = document.get("signature_name") or DEFAULT_SIGNATURE
         with self._registry.lease(**model_choice(spec)) as servable:
             model = servable.model
@@ -241,9 +299,12 @@ class RestApi:
             }
             if not dtypes:
                 raise invalid(f"Failed to get input map for signature: {signature}")
-            inputs = inputs_from_json(document, dtypes)
-            outputs = servable.run(signature, inputs, call=call)
-        return json_from_outputs(outputs, rows="instances" in document)
+            inputs = inputs_from_json(document, dtypes, call.check)
+            return servable.start(signature, inputs, call=call), "instances" in document
+
+    async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Does in a thread what may take long."""
+        return await self._loop.result(self._threads.submit(work, *arguments))
 
     def _status(self, spec: model_pb2.ModelSpec) -> bytes:
         request = get_model_status_pb2.GetModelStatusRequest(model_spec=spec)

@@ -6,6 +6,7 @@ import os
 import warnings
 from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 
@@ -52,3 +53,9 @@ def give_back_memory() -> None:
     # Only the GNU C library has it, and only there is it needed.
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def memory_bytes() -> int:
+    """The memory that this process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

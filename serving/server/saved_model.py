@@ -6,21 +6,28 @@ and closing the session gives the memory back at once.
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tensorflow.python.client import pywrap_tf_session
 
 from pairloom.serving.description import read_description
+from pairloom.serving.server.any_shape import any_shape
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.graphs import operations
 from pairloom.serving.server.runtime import import_tensorflow
 from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.tensors import array_from_proto, dtype_name
 
 DEFAULT_SIGNATURE = "serving_default"
+# Types of operations that change a variable, a table or a queue.
+_WRITING = re.compile(
+    r"Assign.*|ResourceScatter.*|Scatter(Update|Add|Sub|Mul|Div|Min|Max|Nd(Update|Add|Sub)).*"
+    r"|(Resource)?(Sparse)?Apply.*|(Resource)?CountUpTo|LookupTable(Insert|Import|Remove).*|Queue.*"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,9 +105,12 @@ class LoadedModel:
         config.gpu_options.per_process_gpu_memory_fraction = settings.gpu_fraction
         self._session = tf.compat.v1.Session(graph=graph, config=config)
         try:
-            with graph.as_default():
+            with (
+                graph.as_default(),
+                any_shape(folder, settings.tags, not self._strict) as (loadable, self._fed),
+            ):
                 meta_graph = tf.compat.v1.saved_model.load(
-                    self._session, list(settings.tags), str(folder)
+                    self._session, list(settings.tags), str(loadable)
                 )
             graph.finalize()
             self.signature_defs = dict(meta_graph.signature_def)
@@ -120,6 +130,11 @@ class LoadedModel:
     def inputs(self, signature: str) -> dict[str, Endpoint]:
         """The inputs of a signature that exists, by name."""
         return self._inputs[signature]
+
+    def changes(self, signature: str) -> bool:
+        """Whether an answer of a signature changes what the model holds, as a counter does."""
+        tensors = [point.tensor for point in self._outputs[signature].values()]
+        return any(map(_WRITING.fullmatch, operations(self._session.graph, tensors)))
 
     def run(
         self,
@@ -169,26 +184,10 @@ class LoadedModel:
             if seconds is not None:
                 options.timeout_in_ms = min(max(1, int(seconds * 1000)), 2**62)
             try:
-                values = self._run_session(fetches, feeds, options)
+                values = self._session.run(fetches, feeds, options)
             except self._tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
         return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
-
-    def _run_session(self, fetches: list[Any], feeds: dict[Any, np.ndarray], options: Any) -> Any:
-        """`Session.run` without its look at stated shapes, which are no law in TF Serving.
-
-        TF Serving's own example, half_plus_two, states rows of one number, and is asked with
-        plain numbers.
-        """
-        by_reference = {tensor.ref(): array for tensor, array in feeds.items()}
-        if any(tensor.ref() in by_reference for tensor in fetches):
-            # An input that is an output, too; the runtime takes no such thing.
-            return self._session.run(fetches, feeds, options=options)
-        buffer = pywrap_tf_session.TF_NewBufferFromString(options.SerializeToString())
-        try:
-            return self._session._do_run(None, [], fetches, by_reference, buffer, None)
-        finally:
-            pywrap_tf_session.TF_DeleteBuffer(buffer)
 
     def _definition(self, signature: str) -> Any:
         definition = self.signature_defs.get(signature)
@@ -267,17 +266,18 @@ class LoadedModel:
 
     def _endpoints(self, infos: Mapping[str, Any]) -> dict[str, Endpoint]:
         endpoints = {}
-        for name, info in infos.items():
+        for alias, info in infos.items():
             shape = None
             if not info.tensor_shape.unknown_rank:
                 sizes = (dim.size for dim in info.tensor_shape.dim)
                 shape = tuple(None if size < 0 else size for size in sizes)
             tensor = None
             if info.WhichOneof("encoding") == "name":
-                element = self._session.graph.as_graph_element(info.name)
+                name = self._fed.get(info.name, info.name)
+                element = self._session.graph.as_graph_element(name)
                 # An initialiser's "output" is an operation: it has nothing to fetch.
                 tensor = element if hasattr(element, "dtype") else None
-            endpoints[name] = Endpoint(tensor, info.dtype, shape)
+            endpoints[alias] = Endpoint(tensor, info.dtype, shape)
         return endpoints
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from pairloom.kinds import find_kind, kind_names
-from pairloom.serving.description import Description
+from pairloom.serving.description import Description, Field
 from pairloom.serving.server.batching import Batcher, batch_rows
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
@@ -20,6 +20,8 @@ from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays, Loade
 
 # A model that reads far more than it ever saw fills the memory, and has nothing good to say.
 LONGEST_TEXT = 100_000
+# Each row of a search is work for a whole network, many times over.
+MOST_ROWS = 256
 _ANY = 2**63 - 1
 
 
@@ -29,14 +31,20 @@ class AnswerSettings:
 
     Args:
         batching: How requests are put together; None: each alone.
-        max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where by the model's
-            description an input is of a kind that is text, and no limit elsewhere.
+        max_input_bytes: Longest string that is taken; 0: where by the model's description an input
+            is of a kind that is text, as long as the longest that it learned from, at most
+            `LONGEST_TEXT`; no limit elsewhere.
+        max_rows: Most rows of a request; 0: `MOST_ROWS` of a model with a description, no limit
+            elsewhere.
+        max_seconds: Longest time that one is computed.
         metrics: Where to count.
         pool: Computes what is not put together.
     """
 
     batching: BatchingParameters | None = None
     max_input_bytes: int = 0
+    max_rows: int = 0
+    max_seconds: float = 30.0
     metrics: Metrics = dataclasses.field(default_factory=Metrics)
     pool: Executor = dataclasses.field(default_factory=ThreadPoolExecutor)
 
@@ -57,10 +65,11 @@ class Servable:
         self.model = model
         self._settings = settings = settings or AnswerSettings()
         self._description = description
-        self._texts = _texts(model, description) if description is not None else set()
+        self._limits = _limits(model, description) if description is not None else {}
         self._batcher = None
         if settings.batching is not None:
             self._batcher = Batcher(model, settings.batching, settings.metrics.batch, description)
+        self._max_rows = settings.max_rows or (_ANY if description is None else MOST_ROWS)
         self._users = 0
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -86,8 +95,10 @@ class Servable:
         call.model, call.version, call.signature = self.name, self.version, signature
         request = self.model.check(signature, inputs, output_filter)
         call.rows = max((len(x) for x in request.inputs.values() if x.shape), default=1)
+        self.check_rows(call.rows)
         for name, array in request.inputs.items():
             self._check_length(name, array)
+        call.limit(self._settings.max_seconds)
         call.check()
         started = time.monotonic()
         rows = batch_rows(request, self._description) if self._batcher is not None else 0
@@ -115,8 +126,16 @@ class Servable:
             self._settings.metrics.computed(call, time.monotonic() - started)
         self._release()
 
+    def check_rows(self, rows: int) -> None:
+        """Raises `RequestError` if a request has too many; before they are read, it costs least."""
+        if rows > self._max_rows:
+            raise invalid(
+                f"The request has {rows} rows; the server takes at most {self._max_rows} (its flag "
+                "--max_rows). Send several requests."
+            )
+
     def _check_length(self, name: str, array: np.ndarray) -> None:
-        limit = self._settings.max_input_bytes or (LONGEST_TEXT if name in self._texts else _ANY)
+        limit = self._settings.max_input_bytes or self._limits.get(name, _ANY)
         longest = max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
         if longest > limit:
             raise invalid(
@@ -164,17 +183,28 @@ class Servable:
         self._closed()
 
 
-def _texts(model: LoadedModel, description: Description) -> set[str]:
-    """The inputs of a model that hold texts."""
-    kinds = {field.name: field.kind for field in (*description.inputs, description.output)}
+def _limits(model: LoadedModel, description: Description) -> dict[str, int]:
+    """The inputs of a model that hold texts, and how many bytes each may have."""
+    fields = {field.name: field for field in (*description.inputs, description.output)}
     for signature in (DEFAULT_SIGNATURE, "score"):
         if signature in model.signature_defs:
             # What is named after no field is a value, or the beginning of one, of the output.
             for name in model.inputs(signature):
-                kinds.setdefault(name, description.output.kind)
+                fields.setdefault(name, description.output)
     return {
-        name for name, kind in kinds.items() if kind in kind_names() and find_kind(kind).is_text
+        name: _longest(field, description)
+        for name, field in fields.items()
+        if field.kind in kind_names() and find_kind(field.kind).is_text
     }
+
+
+def _longest(field: Field, description: Description) -> int:
+    """As long as the longest that the model learned from; of a document that is each sentence."""
+    flat = len(description.axes.get(field.tokens, ())) == 1
+    # A character has four bytes at most.
+    return (
+        min(LONGEST_TEXT, 4 * description.longest) if flat and description.longest else LONGEST_TEXT
+    )
 
 
 def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:

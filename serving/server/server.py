@@ -1,5 +1,6 @@
 """The server as a whole: models, gRPC, REST, polling, start and stop."""
 
+import asyncio
 import dataclasses
 import gc
 import logging
@@ -7,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -22,16 +23,24 @@ from pairloom.serving.server.config_files import (
     read_tls,
 )
 from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
+from pairloom.serving.server.event_loop import server_loop
+from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.labels import MayWait
-from pairloom.serving.server.listening import check_ports, host_port
+from pairloom.serving.server.listening import check_ports, host_port, raise_file_limit
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import ConfiguredModel, models_of, served_models
+from pairloom.serving.server.model_config import (
+    ConfiguredModel,
+    check_root,
+    models_of,
+    served_models,
+)
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import (
     import_tensorflow,
+    memory_bytes,
     prefer_light_keras,
     quiet_tensorflow,
 )
@@ -39,12 +48,18 @@ from pairloom.serving.server.runtime import (
 if TYPE_CHECKING:
     from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
-    from pairloom.serving.server.http_front import HttpFront
     from pairloom.serving.server.registry import Registry
+    from pairloom.serving.server.rest_front import RestFront
 
 logger = logging.getLogger("pairloom.serving")
 
 DRAIN_SECONDS = 30.0
+# Nothing else began to be computed for so long: who comes now had better go elsewhere.
+_STUCK_SECONDS = 5.0
+_IDLE_SECONDS = 5.0
+# A load that takes longer holds up no other.
+_PATIENCE_SECONDS = 30.0
+_FOR_EVER = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +71,7 @@ class _Checked:
     metrics_path: str
     tls: TlsSettings | None
     token: Token
+    admin: Token
 
 
 class ModelServer:
@@ -82,11 +98,12 @@ class ModelServer:
         self._scores_of = scores_of
         self._stopping = stopping or threading.Event()
         self._grpc: GrpcFront | None = None
-        self._rest: HttpFront | None = None
+        self._rest: RestFront | None = None
         self._registry: Registry | None = None
         self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
-        self._pool: ThreadPoolExecutor | None = None
+        self._pools: list[ThreadPoolExecutor] = []
+        self._loop = server_loop()
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -138,85 +155,141 @@ class ModelServer:
             metrics_path=read_monitoring(options.monitoring_config_file),
             tls=read_tls(options.ssl_config_file),
             token=Token(options.token_file),
+            admin=Token(options.admin_token_file),
         )
         check_ports(options)
         return checked
 
     def _start(self, checked: _Checked) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
-        from pairloom.serving.server.grpc_api import GrpcFront
-        from pairloom.serving.server.http_front import start_rest
+        from pairloom.serving.server.grpc_api import MOST_CALLS, GrpcFront
         from pairloom.serving.server.page import Page
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
+        from pairloom.serving.server.rest_front import open_rest
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
+        from pairloom.serving.server.tidying import Tidy
         from pairloom.serving.server.version_record import Retries
 
+        raise_file_limit()
         options = self.options
-        threads = options.tensorflow_session_parallelism or 1
+        cores = options.tensorflow_session_parallelism or 1
         streams = options.grpc_max_threads or max(8, 4 * (os.cpu_count() or 1))
+        self._streams = Streams(streams, options.tensorflow_inter_op_parallelism or cores)
         settings = SessionSettings(
             tags=tuple(options.saved_model_tags.split(",")),
-            intra_op_threads=options.tensorflow_intra_op_parallelism or threads,
-            streams=Streams(streams, options.tensorflow_inter_op_parallelism or threads),
+            intra_op_threads=options.tensorflow_intra_op_parallelism or cores,
+            streams=self._streams,
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
         for name in checked.batching.ignored if checked.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
-        pool = self._pool = ThreadPoolExecutor(streams, thread_name_prefix="compute")
+        compute = ThreadPoolExecutor(streams, thread_name_prefix="compute")
+        # What waits for its answer in a thread must not keep the others from theirs.
+        threads = ThreadPoolExecutor(2 * MOST_CALLS, thread_name_prefix="request")
+        self._pools = [compute, threads]
         registry = self._registry = Registry(
             checked.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
-            answers=AnswerSettings(checked.batching, options.max_input_bytes, metrics, pool),
+            answers=AnswerSettings(
+                checked.batching,
+                options.max_input_bytes,
+                options.max_rows,
+                options.max_computing_seconds or _FOR_EVER,
+                metrics,
+                compute,
+            ),
             stopping=self._stopping,
             retries=Retries.of(options),
+            max_load_seconds=options.max_load_seconds or _FOR_EVER,
         )
         self._configurer = Configurer(registry, MayWait.of(options))
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
+        for name, value in (
+            ("in_flight", lambda: monitor.in_flight),
+            ("computing", lambda: self._streams.busy),
+            ("memory_bytes", memory_bytes),
+        ):
+            metrics.gauge(f":pairloom:serving:{name}", value)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
             time.sleep(0.05)
-        registry.poll()
+        registry.poll(_PATIENCE_SECONDS)
+        while registry.failing() and options.max_num_load_retries is not None:
+            # As stock TF Serving, which ends when its first models cannot be had.
+            if self._stopping.wait(0.1):
+                break
+            registry.poll(_PATIENCE_SECONDS)
         if self._stopping.is_set():
             return
+        self._configurer.check_loaded(registry.given_up())
         self._configurer.check_labels()
-        self._grpc = GrpcFront(registry, options, monitor, self._reload, checked.tls, checked.token)
+        loop = self._loop
+        self._grpc = GrpcFront(
+            registry,
+            loop,
+            threads,
+            options,
+            monitor,
+            self._reload,
+            checked.tls,
+            checked.token,
+            checked.admin,
+        )
         if options.rest_api_port or options.free_rest_port:
             seconds = options.rest_api_timeout_in_ms / 1000
             api = RestApi(
                 registry,
+                loop,
+                threads,
                 seconds if seconds > 0 else None,
                 monitor,
                 checked.metrics_path,
                 checked.token,
                 Page(registry, self._scores_of),
+                Hosts(options),
+                self.healthy,
                 options.rest_api_enable_cors_support,
             )
             try:
-                self._rest = start_rest(api, options)
+                self._rest = open_rest(api, loop, options, checked.tls)
+                self._rest.start()
             except PortInUse as error:
                 if not options.optional_rest:
                     raise
                 logger.warning("%s Serving without REST; --rest_api_port=0 wants none.", error)
         self._port = self._grpc.port
-        self._grpc.say_healthy(any(registry.available(name) for name in registry.models))
+        self._grpc.say_healthy(self.healthy())
         self._grpc.start()
         for name in registry.models:
             if registry.available(name):
                 self._announce(name, registry.available(name))
-        self._repeat("versions", interval, registry.poll)
+        self._repeat("versions", interval, lambda: registry.poll(_PATIENCE_SECONDS))
+        grpc = self._grpc
+        self._repeat("health", 1.0, lambda: grpc.say_healthy(self.healthy()))
+        self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            file = ConfigFile(Path(options.model_config_file), self._configurer)
+            file = ConfigFile(Path(options.model_config_file), self._configurer, options.model_root)
             self._repeat("config", wait, file.poll)
+
+    def healthy(self) -> bool:
+        """Whether a request that comes now can be answered."""
+        served = self._registry
+        return (
+            served is not None
+            and not self._stopping.is_set()
+            and any(served.available(name) for name in served.models)
+            and not self._streams.stuck(_STUCK_SECONDS)
+        )
 
     def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Takes no new request, finishes those under way, unloads; all within `seconds`."""
@@ -226,20 +299,21 @@ class ModelServer:
         def left() -> float:
             return max(0.0, until - time.monotonic())
 
-        grpc_done = self._grpc.drain(seconds) if self._grpc is not None else None
-        if self._rest is not None:
-            self._rest.drain(left())
-        if grpc_done is not None:
-            # One more, for those that gRPC ends when the time is over.
-            grpc_done.wait(left() + 1)
+        self._loop.run(self._drain(left))
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:
             self._registry.close(left())
+        for pool in self._pools:
+            pool.shutdown(wait=False)
+
+    async def _drain(self, left: Callable[[], float]) -> None:
+        fronts: list[Coroutine[Any, Any, Any]] = []
         if self._grpc is not None:
-            self._grpc.close()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+            fronts.append(self._grpc.stop(left()))
+        if self._rest is not None:
+            fronts.append(self._rest.drain(left()))
+        await asyncio.gather(*fronts)
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""
@@ -264,8 +338,17 @@ class ModelServer:
                 "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
                 "ModelConfigList is currently supported"
             )
+        served = self._registry.models if self._registry is not None else {}
+        for entry in config.model_config_list.config:
+            platform = entry.model_platform
+            if entry.name in served and platform not in ("", "tensorflow"):
+                raise invalid(
+                    f"Illegal to change a model's platform. For model {entry.name} platform "
+                    f"was tensorflow and new platform requested is {platform}"
+                )
         try:
             models = models_of(config, "The request")
+            check_root(models, self.options.model_root)
             self._configurer.configure(models, seconds)
         except ServingError as error:
             raise invalid(str(error)) from None
@@ -278,8 +361,7 @@ class ModelServer:
         if not self._port:
             return
         if self._grpc is not None and self._registry is not None:
-            served = self._registry
-            self._grpc.say_healthy(any(served.available(name) for name in served.models))
+            self._grpc.say_healthy(self.healthy())
         if not versions:
             if self._registry is not None and name not in self._registry.models:
                 logger.info("%s is in the config no more.", name)
@@ -303,7 +385,7 @@ def _shown(model: ConfiguredModel) -> str:
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
-    """Serves until SIGTERM or SIGINT, finishes the requests under way, and returns.
+    """Serves until SIGTERM, SIGINT or SIGHUP, finishes the requests under way, and returns.
 
     A second signal ends the process at once.
 
@@ -327,8 +409,10 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
 
     # TensorFlow's Python side warns of the loader that TF1 models need.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        usual[number] = signal.signal(number, on_signal)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # Under nohup a terminal that closes ends nothing.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            usual[number] = signal.signal(number, on_signal)
     try:
         server = ModelServer(options, scores_of, stop)
         server.check()
@@ -343,6 +427,10 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
         # when the system gave the signal to another one.
         while not stop.wait(0.5):
             pass
+        if server.port and options.lame_duck_seconds:
+            logger.info("Not ready any more; stopping in %g s.", options.lame_duck_seconds)
+            # A second signal ends the process, as ever.
+            time.sleep(options.lame_duck_seconds)
         what = "finishing the requests under way" if server.port else "nothing was served yet"
         logger.info("Stopping: %s.", what)
         server.stop()

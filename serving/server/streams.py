@@ -2,6 +2,7 @@
 
 import os
 import queue
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +29,18 @@ class Streams:
         self._free: queue.LifoQueue[int] = queue.LifoQueue()
         for number in reversed(range(count)):
             self._free.put(number)
+        # When each that is taken was taken.
+        self._since: dict[int, float] = {}
+
+    @property
+    def busy(self) -> int:
+        """How many are taken."""
+        return len(self._since)
+
+    def stuck(self, seconds: float) -> bool:
+        """Whether all have been taken for so long that whoever comes now must wait long as well."""
+        since = list(self._since.values())
+        return len(since) == self._count and time.monotonic() - max(since) > seconds
 
     def configure(self, config: Any) -> None:
         """Writes the streams into a session's `ConfigProto`; sessions share them by name."""
@@ -48,7 +61,9 @@ class Streams:
             raise RequestError(
                 Code.DEADLINE_EXCEEDED, "Deadline exceeded before the start."
             ) from None
+        self._since[number] = time.monotonic()
         try:
             yield number
         finally:
+            del self._since[number]
             self._free.put(number)

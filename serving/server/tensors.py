@@ -39,6 +39,10 @@ MAX_FILLED_BYTES = 64 * 1024 * 1024
 _STRING_BYTES = 24
 
 
+# TensorFlow's. A few bytes state an axis, and the product of many has as many digits.
+MOST_AXES = 254
+
+
 def dtype_name(dtype: int) -> str:
     """`types_pb2.DT_FLOAT` to `float`, as TensorFlow prints it in its errors."""
     try:
@@ -136,10 +140,29 @@ def _kind_and_field(proto: tensor_pb2.TensorProto) -> tuple[Any, str]:
 def _shape(proto: tensor_pb2.TensorProto) -> tuple[int, ...]:
     if proto.tensor_shape.unknown_rank:
         raise ValueError("the shape has no rank")
+    axes = len(proto.tensor_shape.dim)
+    if axes > MOST_AXES:
+        raise ValueError(f"the shape has {axes} axes, over TensorFlow's limit of {MOST_AXES}")
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     if any(size < 0 for size in shape):
         raise ValueError(f"the shape {list(shape)} has a negative size")
     return shape
+
+
+def stated_rows(proto: tensor_pb2.TensorProto) -> int:
+    """How many rows a tensor has by its shape."""
+    return proto.tensor_shape.dim[0].size if proto.tensor_shape.dim else 1
+
+
+def stated_size(proto: tensor_pb2.TensorProto) -> int:
+    """How many elements a tensor has by its shape, which a few bytes can make millions.
+
+    One that will be refused has none.
+    """
+    try:
+        return math.prod(_shape(proto))
+    except ValueError:
+        return 0
 
 
 def _filled_bytes(missing: int, kind: Any, values: Sequence[Any]) -> int:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from pairloom.serving.server.errors import Code
+from pairloom.serving.server.loading import Loading
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.servable import Servable
 from pairloom.serving.server.version_folders import Footprint
@@ -70,6 +71,7 @@ class VersionRecord:
         tried: The folder as it looked when the last load failed.
         failures: Failed loads in a row.
         retry_at: Monotonic time of the next attempt if the folder stays as it is.
+        loading: What is on its way.
     """
 
     state: State = State.START
@@ -82,6 +84,7 @@ class VersionRecord:
     tried: Footprint | None = None
     failures: int = 0
     retry_at: float = 0.0
+    loading: Loading | None = None
 
     def unchanged(self, look: Footprint) -> float:
         """Seconds for which the folder has looked as it does now."""

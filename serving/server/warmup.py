@@ -32,25 +32,17 @@ _NOT_FOR_CLIENTS = ("evaluate", "length_bucket")
 _METHODS = {"classify_log": CLASSIFY, "regress_log": REGRESS}
 
 
-def warm_first(model: LoadedModel, folder: Path, urgent: bool, times: int = 1) -> list[str]:
+def warm_first(model: LoadedModel, folder: Path, times: int = 1) -> None:
     """Warms what must be warm before a version takes requests.
 
     Requests that the version brings along are all made, each so many times. For one that brings
-    none, every client's signature is called, or where it is `urgent`, because no other version
-    serves, the default one.
-
-    Returns:
-        The signatures that can wait.
+    none, every client's signature is called with blanks that changes nothing in the model.
 
     Raises:
         RequestError: The version is broken.
     """
-    if replay(model, folder, times) is not None:
-        return []
-    signatures = client_signatures(model)
-    first = 1 if urgent else len(signatures)
-    warm_up(model, signatures[:first])
-    return signatures[first:]
+    if replay(model, folder, times) is None:
+        warm_up(model, [name for name in client_signatures(model) if not model.changes(name)])
 
 
 def client_signatures(model: LoadedModel) -> list[str]:

@@ -24,6 +24,7 @@ def test_the_file_is_plain_json():
         "task": "",
         "axes": {},
         "evaluates": None,
+        "longest": 0,
     }
 
 

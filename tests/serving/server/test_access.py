@@ -1,7 +1,5 @@
 """A token and TLS, on real connections."""
 
-import datetime
-import ipaddress
 import json
 import logging
 import socket
@@ -17,7 +15,7 @@ from pairloom.pipeline import cli
 from pairloom.serving import Client
 from pairloom.serving.client import ClientError
 from pairloom.serving.server import ServingError
-from pairloom.serving.server.access import Token, read_token
+from pairloom.serving.server.access import Token, read_tokens
 from pairloom.serving.server.errors import RequestError
 
 TOKEN = "0123456789abcdef-token"
@@ -65,7 +63,7 @@ def test_rest_wants_the_token(guarded, path):
 @pytest.mark.parametrize("path", ["/v1/models/tiny:predict", "/nothing", "/"])
 @pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
 def test_who_has_no_token_is_refused_before_the_body_comes(guarded, path, expect):
-    head = f"POST {path} HTTP/1.1\r\nContent-Length: 60000000\r\n{expect}\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n{expect}\r\n"
     with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
         connection.sendall(head.encode())
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
@@ -74,7 +72,7 @@ def test_who_has_no_token_is_refused_before_the_body_comes(guarded, path, expect
 
 def test_the_page_s_own_files_are_open_and_take_no_body(guarded):
     with socket.create_connection(("127.0.0.1", guarded.rest_port), timeout=10) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\nContent-Length: 60000000\r\n\r\n")
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 200") and b"<html" in answer
 
@@ -84,7 +82,7 @@ def test_a_token_that_is_none_is_refused(tmp_path, text):
     file = tmp_path / "token"
     file.write_text(text)
     with pytest.raises(ServingError, match="one token of at least 16"):
-        read_token(str(file))
+        read_tokens(str(file))
 
 
 def test_who_is_turned_away_is_counted_and_logged(start_server, base_path, tmp_path, caplog):
@@ -165,58 +163,6 @@ def test_without_a_file_everybody_may_ask():
     token.check(None)
 
 
-class Authority:
-    """Makes certificates."""
-
-    def __init__(self):
-        self.key, self.certificate = _certificate("authority", None)
-
-    def issue(self, name):
-        """A key and a certificate, both PEM."""
-        key, certificate = _certificate(name, self)
-        return _pem_key(key), _pem(certificate)
-
-
-def _certificate(name, authority):
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(authority.certificate.subject if authority else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), True)
-        .add_extension(x509.SubjectAlternativeName(names), False)
-    )
-    return key, builder.sign(authority.key if authority else key, hashes.SHA256())
-
-
-def _pem(certificate):
-    from cryptography.hazmat.primitives import serialization
-
-    return certificate.public_bytes(serialization.Encoding.PEM)
-
-
-def _pem_key(key):
-    from cryptography.hazmat.primitives import serialization
-
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-
-
 def test_the_client_shows_token_and_certificate(guarded):
     with Client(f"127.0.0.1:{guarded.port}", "tiny", token=TOKEN) as client:
         assert client.predict(["hi"])[0].text == "1:HI"
@@ -227,10 +173,12 @@ def test_the_client_shows_token_and_certificate(guarded):
         client.predict(["hi"])
 
 
-def test_the_command_shows_token_and_certificate(start_server, base_path, tmp_path, capsys):
-    authority = Authority()
+def test_the_command_shows_token_and_certificate(
+    start_server, base_path, tmp_path, capsys, new_authority
+):
+    authority = new_authority()
     key, certificate = authority.issue("server")
-    root = _pem(authority.certificate)
+    root = authority.root()
     our_key, our_certificate = authority.issue("client")
     settings = {"server_key": key, "server_cert": certificate, "custom_ca": root}
     lines = [f"{name}: {json.dumps(text.decode())}" for name, text in settings.items()]
@@ -253,16 +201,16 @@ def test_the_command_shows_token_and_certificate(start_server, base_path, tmp_pa
     assert code == 1 and "--token-file" in said
     code, said = ask("token")
     assert code == 1 and "--tls" in said
-    (tmp_path / "ca").write_bytes(_pem(Authority().certificate))
+    (tmp_path / "ca").write_bytes(new_authority().root())
     code, said = ask("token", "ca", "cert", "key")
     assert code == 1 and "do not agree on TLS" in said and "--ca-file" in said
 
 
-def test_tls_and_mutual_tls(start_server, base_path, tmp_path):
-    authority = Authority()
+def test_tls_and_mutual_tls(start_server, base_path, tmp_path, new_authority):
+    authority = new_authority()
     key, certificate = authority.issue("server")
     client_key, client_certificate = authority.issue("client")
-    root = _pem(authority.certificate)
+    root = authority.root()
 
     def config(**more):
         settings = {"server_key": key.decode(), "server_cert": certificate.decode(), **more}
@@ -287,7 +235,7 @@ def test_tls_and_mutual_tls(start_server, base_path, tmp_path):
         base_path, ssl_config_file=config(custom_ca=root.decode(), client_verify=True)
     )
     assert ask(server, client_key, client_certificate) == 1
-    stranger = Authority().issue("client")
+    stranger = new_authority().issue("client")
     for credentials in ((), stranger):
         with pytest.raises(ClientError):
             ask(server, *credentials)

@@ -177,7 +177,7 @@ def test_rest(server):
         ),
         ({"examples": [{"x": [True, 1, 2.5]}]}, "in feature: x expecting type: int64"),
         ({"examples": [{"x": [{"b64": ""}, 1]}]}, "in feature: x expecting type: bytes"),
-        ({"examples": [{"x": 2**63}]}, "Feature: x has uint64 element. Only int64 is supported."),
+        ({"examples": [{"x": 2**63}]}, "Feature: x has uint64 element. Only int64_t is supported."),
         ({"examples": [{"x": 10**400}]}, "without loss"),
         ({"examples": [{"x": "\ud800"}]}, "surrogate"),
         ({"examples": [{"\ud800": 1.0}]}, "name must be UTF-8"),

@@ -268,7 +268,7 @@ def test_any_examples(shared_server, examples, signature, raw, method):
 @FUZZ
 def test_any_http(shared_server, target, body, method):
     with socket.create_connection(("127.0.0.1", shared_server.rest_port), timeout=20) as raw:
-        head = f"{method} /{target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+        head = f"{method} /{target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
         raw.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
         answer = b"".join(iter(lambda: raw.recv(4096), b""))
     status = int(answer.split(b" ", 2)[1])
@@ -334,7 +334,8 @@ def test_a_header_of_a_megabyte_is_refused(shared_server, channel):
 
 def test_a_client_that_never_reads_holds_up_nobody(shared_server):
     body = json.dumps({"inputs": ["x" * 5_000_000]}).encode()
-    head = f"POST /v1/models/tiny:predict HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = "POST /v1/models/tiny:predict HTTP/1.1\r\nHost: [::1]\r\n"
+    head += f"Content-Length: {len(body)}\r\n\r\n"
     silent = []
     for _ in range(8):
         raw = socket.create_connection(("127.0.0.1", shared_server.rest_port), timeout=20)

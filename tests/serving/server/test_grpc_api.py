@@ -386,7 +386,7 @@ def test_a_shape_of_millions_does_not_hold_up_others(start_server, base_path):
         many.tensor_shape.dim[0].size = 2_000_000
         request = request_for({"source": many})
         handed_on = []
-        pool = server._grpc._services._threads
+        pool = server._pools[1]
         submit = pool.submit
         pool.submit = lambda *arguments: (handed_on.append(arguments), submit(*arguments))[1]
         with pytest.raises(grpc.RpcError):

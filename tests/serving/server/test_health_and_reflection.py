@@ -11,6 +11,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
 
+from pairloom.serving.server.event_loop import server_loop
+
 # A second or two of work for the `slow` signature.
 STEPS = 150_000
 
@@ -102,8 +104,7 @@ def test_a_stream_that_begins_during_the_stop_is_ended_too(start_server, base_pa
     server = start_server(base_path)
     channel = channel_to(server)
     # As the stop does, once it has looked which streams there are.
-    server._grpc._health.end()
-    server._grpc._reflection.end()
+    server_loop().call(server._grpc._streams.end)
     watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=20)
     info = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo
     asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])

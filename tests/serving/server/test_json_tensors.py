@@ -76,9 +76,8 @@ def test_a_value_of_the_wrong_type_is_named(dtype, value, kind):
 
 
 def test_numbers_that_a_float_cannot_hold_are_refused():
-    for value in (2**24, 1e39):
-        message = refused(lambda value=value: inputs_from_json({"inputs": [value]}, ONE_FLOAT))
-        assert "without loss of precision" in message
+    message = refused(lambda: inputs_from_json({"inputs": [1e39]}, ONE_FLOAT))
+    assert "without loss of precision" in message
     infinite = inputs_from_json(parse_body(b'{"inputs": [Infinity, 16777215]}'), ONE_FLOAT)["x"]
     assert infinite.tolist() == [float("inf"), 2.0**24 - 1]
 
@@ -93,7 +92,7 @@ def test_numbers_that_a_float_cannot_hold_are_refused():
         ({"inputs": [[1], 2]}, ONE_FLOAT, "found at incorrect level: 2"),
         ({"inputs": [1, [2]]}, ONE_FLOAT, "Encountered list at unexpected level: 1"),
         ({"inputs": [[1, 2], [3]]}, ONE_FLOAT, "list at unexpected size: 1 at level: 1"),
-        ({"instances": 3}, ONE_FLOAT, "Excepting 'instances' to be an list/array"),
+        ({"instances": 3}, ONE_FLOAT, "Expecting 'instances' to be an list/array"),
         ({"instances": [1], "inputs": [1]}, ONE_FLOAT, "only one of 'inputs' or 'instances'"),
         ({"instances": [1]}, TWO, "instances is a plain list"),
         ({"inputs": [1]}, TWO, "inputs is a plain value/list"),

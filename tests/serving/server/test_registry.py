@@ -207,6 +207,9 @@ def test_a_version_that_loads_but_cannot_answer_is_not_served(registry_of, push)
         def inputs(self, signature):
             return {}
 
+        def changes(self, signature):
+            return False
+
         def run(self, signature, inputs, timeout):
             raise RequestError(Code.FAILED_PRECONDITION, "Could not find variable v.")
 
@@ -354,36 +357,6 @@ def test_policies_decide_which_versions_are_served(registry_of, push, policy, se
     registry.poll()
     assert registry.available("tiny") == served
     assert answer(registry, version=served[-1]) == f"{served[-1]}:A"
-
-
-def test_the_first_version_is_warmed_in_part_and_a_later_one_as_a_whole(
-    registry_of, push, monkeypatch
-):
-    from pairloom.serving.server import registry as loading
-    from pairloom.serving.server import warmup
-
-    calls = []
-
-    def spy(model, signatures):
-        calls.append(list(signatures))
-        return real(model, signatures)
-
-    real = warmup.warm_up
-    for module in (loading, warmup):
-        monkeypatch.setattr(module, "warm_up", spy)
-    registry = registry_of(quiet_seconds=QUIET, warm=True)
-    push(1)
-    time.sleep(QUIET + 0.05)
-    registry.poll()
-    assert registry.available("tiny") == [1]
-    assert calls == [["serving_default"]]
-    registry.poll()
-    assert "explain" in calls[1] and "serving_default" not in calls[1]
-    push(2)
-    time.sleep(QUIET + 0.05)
-    registry.poll()
-    assert registry.available("tiny") == [2]
-    assert len(calls) == 3 and {"serving_default", "explain"} <= set(calls[2])
 
 
 def test_changes_are_announced_once(registry_of, push):

@@ -1,0 +1,145 @@
+"""A request's body: plain, or packed with gzip. What is not clear is refused."""
+
+import asyncio
+import dataclasses
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pairloom.serving.server.errors import Code, RequestError, invalid
+
+Receive = Callable[[], Awaitable[Any]]
+
+# Text packs to a tenth; what packs to far less is made to fill the memory, unless it is small.
+_MOST_EXPANSION = 50
+_SMALL = 1024 * 1024
+
+
+class TooLarge(RequestError):
+    """A body over the limit."""
+
+    def __init__(self, limit: int, why: str = ""):
+        super().__init__(Code.INVALID_ARGUMENT, f"The request body is over {limit} bytes{why}.")
+
+
+@dataclasses.dataclass
+class Room:
+    """What bodies may take.
+
+    Args:
+        each: Bytes of one body, also when unpacked.
+        together: Bytes that are left for all that are being read or answered.
+        seconds: How long one may take to come.
+    """
+
+    each: int
+    together: int = 256 * 1024 * 1024
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        self.together = max(self.together, 2 * self.each)
+
+
+class Body:
+    """One request's body; it keeps its room until it is released.
+
+    Args:
+        headers: The request's, by lower-case name.
+        receive: ASGI's.
+        room: Shared with all other bodies.
+    """
+
+    def __init__(self, headers: Mapping[str, str], receive: Receive, room: Room):
+        self._headers = headers
+        self._receive = receive
+        self._room = room
+        self._held = 0
+        self.unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        """Whether something of it may be on the way still."""
+
+    async def read(self) -> bytes:
+        """Reads all of it.
+
+        Raises:
+            RequestError: The headers contradict themselves, the body is not what they say or too
+                large, or the client left.
+        """
+        headers, most = self._headers, self._room.each
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy may go by the other one, and take the rest of one request for the next.
+            raise invalid("Expected Transfer-Encoding or Content-Length. Received: both.")
+        packing = headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("identity", "gzip"):
+            # Nothing behind such a request is to be trusted.
+            self.unread = True
+            raise invalid(f"Expected Content-Encoding gzip or none. Received: {packing}.")
+        if not self.unread:
+            return b""
+        if int(headers.get("content-length", "0")) > most:
+            raise TooLarge(most)
+        try:
+            body = await asyncio.wait_for(self._whole(most), self._room.seconds)
+        except asyncio.TimeoutError:
+            raise RequestError(Code.DEADLINE_EXCEEDED, "The client sends too slowly.") from None
+        self.unread = False
+        if packing == "gzip":
+            body = _unpacked(body, min(most, max(_SMALL, _MOST_EXPANSION * len(body))))
+            self._hold(len(body))
+        return body
+
+    async def discard(self, seconds: float) -> None:
+        """Lets a client send what nobody wants, for a while: else it could not read its answer."""
+        try:
+            await asyncio.wait_for(self._to_the_end(), seconds)
+        except asyncio.TimeoutError:
+            pass
+
+    def release(self) -> None:
+        """The request is answered."""
+        self._room.together += self._held
+        self._held = 0
+
+    async def _whole(self, most: int) -> bytes:
+        parts = []
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise RequestError(Code.CANCELLED, "The client left in mid-body.")
+            self._hold(len(message["body"]))
+            if self._held > most:
+                raise TooLarge(most)
+            parts.append(message["body"])
+            if not message["more_body"]:
+                return b"".join(parts)
+
+    async def _to_the_end(self) -> None:
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect" or not message["more_body"]:
+                return
+
+    def _hold(self, count: int) -> None:
+        if count > self._room.together:
+            raise RequestError(
+                Code.RESOURCE_EXHAUSTED, "Too many large requests are being read or answered."
+            )
+        self._room.together -= count
+        self._held += count
+
+
+def _unpacked(body: bytes, limit: int) -> bytes:
+    reader = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        plain = reader.decompress(body, limit + 1)
+    except zlib.error as error:
+        raise invalid(f"Malformed gzip body: {error}.") from None
+    if len(plain) > limit:
+        raise TooLarge(limit, f" when unpacked ({len(body)} packed)")
+    if not reader.eof:
+        raise invalid("Malformed gzip body: it ends too early.")
+    if reader.unused_data:
+        raise invalid(
+            f"Malformed gzip body: {len(reader.unused_data)} bytes follow its end. Expected one "
+            "gzip member; pack the whole body at once."
+        )
+    return plain

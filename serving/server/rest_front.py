@@ -1,0 +1,220 @@
+"""REST and the page over HTTP/1.1, by uvicorn and h11: reads bodies, writes answers, drains."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from pairloom.serving.server.config_files import TlsSettings
+from pairloom.serving.server.connections import Connections
+from pairloom.serving.server.errors import Code, PortInUse, RequestError
+from pairloom.serving.server.event_loop import EventLoop
+from pairloom.serving.server.listening import host_port, port_problem
+from pairloom.serving.server.options import ServerOptions
+from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
+from pairloom.serving.server.rest_body import Body, Receive, Room
+from pairloom.serving.server.tls import context_of
+
+logger = logging.getLogger("pairloom.serving")
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+# How long a client may go on sending a body that is not wanted.
+_LINGER_SECONDS = 1.0
+# How long a connection may bring no whole head, or stay open for a next request.
+_PATIENCE_SECONDS = 60
+
+
+class RestFront:
+    """Serves a `RestApi`.
+
+    Args:
+        api: What answers.
+        loop: Where it runs.
+        address: Where to listen; port 0 takes a free one.
+        room: What bodies may take.
+        max_connections: Most connections at once.
+        patience: Seconds that a request's head may take.
+        tls: Keys and certificates; None: plain.
+    """
+
+    def __init__(
+        self,
+        api: RestApi,
+        loop: EventLoop,
+        address: tuple[str, int],
+        room: Room,
+        max_connections: int = 512,
+        patience: float = _PATIENCE_SECONDS,
+        tls: TlsSettings | None = None,
+    ):
+        self._api = api
+        self._loop = loop
+        self._room = room
+        self.connections = Connections(max_connections, patience)
+        self._socket = _listen(address)
+        self.port = int(self._socket.getsockname()[1])
+        config = uvicorn.Config(
+            self._answer,
+            http=self.connections.protocol(),
+            interface="asgi3",
+            ws="none",
+            lifespan="off",
+            # Whoever sends what is no HTTP could fill the log.
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_PATIENCE_SECONDS,
+            ssl_context_factory=(lambda *_: context_of(tls)) if tls is not None else None,
+        )
+        self._server = uvicorn.Server(config)
+
+    def start(self) -> None:
+        """Starts to answer, in the background."""
+        self._loop.run(self._start())
+
+    async def _start(self) -> None:
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        while not self._server.started:
+            await asyncio.sleep(0.01)
+
+    async def drain(self, seconds: float) -> bool:
+        """Takes no new connection, and waits for the requests under way.
+
+        Returns:
+            Whether all of them were answered in time.
+        """
+        self._server.should_exit = True
+        done, _ = await asyncio.wait([self._serving], timeout=seconds)
+        self._server.force_exit = True
+        return bool(done)
+
+    def close(self) -> None:
+        """Lets go of the port of a front that never started."""
+        self._socket.close()
+
+    async def _answer(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+        body = Body(headers, receive, self._room)
+        self.connections.heard(scope["client"])
+        try:
+            answer = await self._ask(scope, headers, body, receive)
+            await _send(answer, body, send, body.unread or self._server.should_exit)
+        finally:
+            body.release()
+            self.connections.end(scope["client"])
+
+    async def _ask(
+        self, scope: Any, headers: dict[str, str], body: Body, receive: Receive
+    ) -> Answer:
+        gone: list[asyncio.Task[None]] = []
+        left = asyncio.Event()
+
+        async def notice() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            left.set()
+
+        async def read() -> bytes:
+            raw = await body.read()
+            gone.append(asyncio.create_task(notice()))
+            # Only now, for whoever sends a body slowly must not keep others out.
+            if not self.connections.begin(scope["client"]):
+                raise RequestError(
+                    Code.UNAVAILABLE,
+                    "The server has too many connections, all of them at work.",
+                )
+            return raw
+
+        try:
+            return await self._api.handle(
+                scope["method"],
+                _path(scope["raw_path"]),
+                read,
+                headers,
+                lambda: not left.is_set(),
+                _peer(scope),
+            )
+        except Exception:
+            logger.exception("A REST request failed in the server.")
+            failure = RequestError(Code.INTERNAL, "The server failed; its log says why.")
+            return error_answer(failure)
+        finally:
+            for task in gone:
+                task.cancel()
+
+
+def _peer(scope: Any) -> str:
+    host, port = scope["client"] or ("", 0)
+    return host_port(host, port)
+
+
+def _path(target: bytes) -> str:
+    """A target's path; a proxy's has an address before it."""
+    text = target.decode("latin-1")
+    try:
+        return urlsplit(text).path
+    except ValueError:
+        return text
+
+
+async def _send(answer: Answer, body: Body, send: Send, last: bool) -> None:
+    headers = [
+        ("Content-Type", answer.content_type),
+        ("Content-Length", str(len(answer.body))),
+        *answer.headers,
+        *([("Connection", "close")] if last else []),
+    ]
+    packed = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": answer.status, "headers": packed})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": body.unread})
+    if body.unread:
+        # To close on what was not read would take the answer back.
+        await body.discard(_LINGER_SECONDS)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _listen(address: tuple[str, int]) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        # Only now is the port taken from others who may bind as this does.
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def open_rest(
+    api: RestApi, loop: EventLoop, options: ServerOptions, tls: TlsSettings | None
+) -> RestFront:
+    """Opens the REST port; `start` answers there."""
+    address = (options.bind_address, options.rest_api_port)
+    room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
+    try:
+        return RestFront(
+            api,
+            loop,
+            address,
+            room,
+            options.rest_api_max_connections,
+            tls=tls if options.rest_api_ssl else None,
+        )
+    except OSError as error:
+        problem = port_problem(*address) or str(error)
+        raise PortInUse(
+            f"Cannot listen on {host_port(*address)} (--rest_api_port): {problem}."
+        ) from None
