@@ -51,6 +51,8 @@ class Kind:
         joinable: Whether several values, one behind the other, are a value again: `data.joined`.
         judged: Whether an answer has a likelihood, and metrics may take that.
         worded: Whether its places are parts of words, which an alignment can link.
+        is_file: Whether rows hold the path of a file: `read` is then given a `FileContent`, and
+            `Options` extends `FileOptions` (kinds/files.py).
         Options: A dataclass, what a field of this kind may say in a recipe.
         Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
         Writing: A dataclass, what the section `search` may say where the kind is the output; None:
@@ -67,12 +69,15 @@ class Kind:
     measured: ClassVar[bool] = False
     joinable: ClassVar[bool] = False
     worded: ClassVar[bool] = False
+    is_file: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None
     Writing: ClassVar[type | None] = None
 
     def read(self, raw: Any, options: dict[str, Any], max_length: int) -> Any:
         """Makes a raw value (bytes of a file, or what JSON holds) a value of this kind.
+
+        Where `is_file`, the raw value is a `FileContent`.
 
         Raises:
             FieldError: It cannot be one; the message is the reason.

@@ -11,18 +11,21 @@ from pairloom.models.encoders import (
     BlankEncoder,
     FeatureEncoder,
     HierarchicalEncoder,
+    ImageEncoder,
     TokenEncoder,
     TransformerEncoder,
 )
 from pairloom.models.join import JOINS
 from pairloom.models.losses import Reinforce
 from pairloom.models.memory import Memory
+from pairloom.models.repeated import Repeated, repeat
 
 ENCODERS = {
     "tokens": TokenEncoder,
     "transformer": TransformerEncoder,
     "hierarchical": HierarchicalEncoder,
     "features": FeatureEncoder,
+    "image": ImageEncoder,
 }
 DECODERS = {
     "recurrent": RecurrentDecoder,
@@ -161,14 +164,14 @@ class EncoderDecoder(keras.Model):
         """What the decoder looks at.
 
         Args:
-            inputs: Input to what its encoder reads.
+            inputs: Input to what its encoder reads, or a `Repeated` of that, encoded once.
             like: Any tensor, batch first; needed where there are no inputs.
             training: Whether dropout and draws are on.
         """
         if not self.encoders:
             return Encoded(self.blank(like), {}, {})
         parts = {
-            name: encoder(inputs[name], training=training)
+            name: _encode(encoder, inputs[name], training)
             for name, encoder in self.encoders.items()
         }
         sizes = {name: ops.shape(part.mask)[1] for name, part in parts.items()}
@@ -189,6 +192,12 @@ class EncoderDecoder(keras.Model):
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
+
+
+def _encode(encoder: Any, given: Any, training: bool) -> Memory:
+    if isinstance(given, Repeated):
+        return repeat(encoder(given.values, training=training), given.rows)
+    return encoder(given, training=training)
 
 
 def _find(what: str, part: Mapping[str, Any], known: Mapping[str, Any]):

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.formats.arithmetic import Arithmetic
+from pairloom.components.pairs.formats.captions import Captions
 from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
 from pairloom.components.pairs.formats.comma_separated import CommaSeparated
 from pairloom.components.pairs.formats.conversations import Conversations
@@ -31,6 +32,9 @@ class Format(Protocol):
     splittable: bool
     """Whether a worker can start in the midst of a file. Never so for gzip."""
 
+    side_by_side: bool
+    """Whether files of one tuple are read line by line together; else only the first is cut."""
+
     needs_files: bool
     """Whether `data.train` must name files."""
 
@@ -49,6 +53,7 @@ class Format(Protocol):
 
 FORMATS: Mapping[str, Format] = {
     "arithmetic": Arithmetic(),
+    "captions": Captions(),
     "cmudict": CmuDictionary(),
     "conversations": Conversations(),
     "csv": CommaSeparated(),

@@ -29,6 +29,7 @@ class Generated:
     """
 
     splittable = True
+    side_by_side = True
     needs_files = False
     folds = False
     options: Mapping[str, Option] = {"count": COUNT, "seed": SEED}

@@ -32,6 +32,7 @@ class Parallel:
     """One file a field."""
 
     splittable = True
+    side_by_side = True
     needs_files = True
     folds = False
     options: Mapping[str, Option] = {}

@@ -28,6 +28,7 @@ class SingleFile:
     """A format whose rows each stand in one file."""
 
     splittable = True
+    side_by_side = True
     needs_files = True
     folds = False
     options: Mapping[str, Option] = {}
