@@ -10,6 +10,7 @@ from pairloom.components.pairs.files import listing
 from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.rows import Chunk, Row
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.values import file_folders
 from pairloom.kinds import FieldError
 from pairloom.kinds.text import read_text
 
@@ -33,7 +34,7 @@ def fingerprint_behind(chunks: list[Chunk], settings: PairSettings) -> str:
 
 def _told(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[str, str]]:
     """Each file once, with its size and time; those that nobody can reach say so."""
-    listed = {folder: listing(folder) for folder in {*settings.folders} if "://" in folder}
+    listed = {folder: listing(folder) for folder in {*file_folders(settings)} if "://" in folder}
     for raw, folder in _paths(chunks, settings):
         try:
             place = place_of(read_text(raw, settings.max_length), folder)
@@ -46,7 +47,7 @@ def _told(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[str, st
 def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes | str, str]]:
     """Each path as rows have it once, with the folder that it starts from."""
     fields = [number for number, kind in enumerate(settings.kinds) if kind.is_file]
-    form = find_format(settings.format)
+    form, folders = find_format(settings.format), file_folders(settings)
     seen: set[tuple[int, bytes | str]] = set()
     for row in (row for chunk in chunks for row in form.rows(chunk, settings)):
         if not isinstance(row, Row):
@@ -55,7 +56,7 @@ def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes 
             raw = row.values[number]
             if isinstance(raw, (bytes, str)) and (number, raw) not in seen:
                 seen.add((number, raw))
-                yield raw, settings.folders[number]
+                yield raw, folders[number]
 
 
 def _local(place: str) -> str:

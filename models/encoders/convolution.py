@@ -11,6 +11,7 @@ from keras import ops
 
 from pairloom.models.encoders.own_networks import OWN_NETWORKS
 
+
 @keras.saving.register_keras_serializable(package="pairloom")
 class Convolution(keras.layers.Layer):
     """A convolutional network without its head, as a layer.
@@ -109,4 +110,3 @@ def _make_with_policy(make: Callable[..., keras.Model], policy, options) -> kera
         return make(**options)
     finally:
         keras.config.set_dtype_policy(before)
-

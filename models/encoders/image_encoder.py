@@ -19,7 +19,8 @@ class ImageEncoder(Encoder):
     The map's `rows * columns` vectors are projected to `units`: what Xu et al. (2015) attend to.
 
     Args:
-        backbone: `"small"`, `"residual"`, or the name of a model in `keras.applications`; see `Convolution`.
+        backbone: `"small"`, `"residual"`, or the name of a model in `keras.applications`; see
+            `Convolution`.
         units: Width of the states.
         weights: A file with the backbone's weights; None: trained from the start.
         trainable_backbone: Whether the backbone learns; None: where it has no `weights`.

@@ -14,6 +14,7 @@ from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
 from pairloom.components.pairs.formats.comma_separated import CommaSeparated
 from pairloom.components.pairs.formats.conversations import Conversations
 from pairloom.components.pairs.formats.digits import Digits
+from pairloom.components.pairs.formats.easy_vqa import EasyVqa
 from pairloom.components.pairs.formats.json_lines import JsonLines
 from pairloom.components.pairs.formats.nested_tags import NestedTags
 from pairloom.components.pairs.formats.options import Option
@@ -47,6 +48,9 @@ class Format(Protocol):
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         """The files of a data section; those of one tuple are read side by side."""
 
+    def home(self) -> str:
+        """Where the paths in its rows start, if its files come with it; empty: as recipes say."""
+
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         """The rows of a chunk, in order."""
 
@@ -58,6 +62,7 @@ FORMATS: Mapping[str, Format] = {
     "conversations": Conversations(),
     "csv": CommaSeparated(),
     "digits": Digits(),
+    "easy-vqa": EasyVqa(),
     "jsonl": JsonLines(),
     "parallel": Parallel(),
     "passages": Passages(),

@@ -37,6 +37,9 @@ class Generated:
     held: tuple[str, ...]
     least = 0
 
+    def home(self) -> str:
+        return ""
+
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         require_fields(self.name, settings, *self.held, least=self.least)
         if source is not None:

@@ -37,6 +37,9 @@ class Parallel:
     folds = False
     options: Mapping[str, Option] = {}
 
+    def home(self) -> str:
+        return ""
+
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         if not isinstance(source, Mapping) or set(source) != set(settings.fields):
             example = "{" + ", ".join(f"{field}: FILE" for field in settings.fields) + "}"

@@ -33,6 +33,9 @@ class SingleFile:
     folds = False
     options: Mapping[str, Option] = {}
 
+    def home(self) -> str:
+        return ""
+
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         del settings
         return [(path,) for path in find_files(source, named)]
