@@ -7,6 +7,7 @@ A kind's folder holds, and leaves out what it has not:
 - `graph.py`: `Graph`, the way from a stored or served value to the tensor that an encoder reads,
   the same in Transform and in the SavedModel.
 - `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
+- `proving.py`: `prove`, a last look with TensorFlow at values that are about to be written.
 - `picture.py`: `draw`, attention over a value of this kind in the terminal.
 - `looking.py`: `fits` and `suggest`, for `pairloom new`: whether raw values look like this kind,
   and settings that suit them.
@@ -142,7 +143,7 @@ class Kind:
         return ""
 
     def part(self, name: str) -> Any:
-        """A module of the kind's folder: `learning`, `graph`, `output` or `picture`.
+        """A module of the kind's folder, such as `learning` or `graph`.
 
         Raises:
             ModuleNotFoundError: The kind has none.

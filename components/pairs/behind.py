@@ -12,7 +12,7 @@ from pairloom.components.pairs.rows import Chunk, Row
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.values import file_folders
 from pairloom.kinds import FieldError
-from pairloom.kinds.text import read_text
+from pairloom.kinds.reading import read_text
 
 __all__ = ["fingerprint_behind"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from pairloom.components.pairs.files import file_size, open_raw
 from pairloom.kinds import FieldError, Kind
 from pairloom.kinds.files import FileContent
-from pairloom.kinds.text import read_text
+from pairloom.kinds.reading import read_text
 
 __all__ = ["FileReader", "place_of"]
 

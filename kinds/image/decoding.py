@@ -8,6 +8,8 @@ from pairloom.kinds.image.orientation import exif_orientation, oriented
 __all__ = ["decoded"]
 
 _WHITE = 255.0
+_PNG_BITS = 24
+"""Where a PNG tells how many bits a number has."""
 
 
 def decoded(content: tf.Tensor, height: int, width: int, most_pixels: int) -> tf.Tensor:
@@ -39,9 +41,8 @@ def decoded(content: tf.Tensor, height: int, width: int, most_pixels: int) -> tf
         size = _numbers(content, (20, 16), 4, reverse=True)
         with tf.control_dependencies([_allowed(size, most_pixels)]):
             pixels = tf.io.decode_png(content, channels=4)
-        opaque = tf.reduce_all(tf.equal(pixels[..., 3], 255))
         return tf.cond(
-            opaque,
+            _is_opaque(content, pixels[..., 3]),
             lambda: _resized(pixels[..., :3], height, width),
             lambda: _over_white(pixels, height, width),
         )
@@ -73,6 +74,8 @@ def _numbers(
 ) -> tf.Tensor:
     """Height and width where the header has them: little-endian, or the `reverse`."""
     found = []
+    # What is too short has no pixels, which the decoder will say.
+    content = tf.strings.join([content, b"\0" * 32])
     for place in places:
         digits = tf.io.decode_raw(tf.strings.substr(content, place, width), tf.uint8)
         digits = tf.reverse(digits, [0]) if reverse else digits
@@ -85,6 +88,16 @@ def _allowed(size: tf.Tensor, most_pixels: int) -> tf.Operation:
     pixels = tf.reduce_prod(tf.cast(size, tf.int64))
     message = f"An image must have at most {most_pixels:,} pixels."
     return tf.debugging.assert_less_equal(pixels, tf.constant(most_pixels, tf.int64), message)
+
+
+def _is_opaque(content: tf.Tensor, alpha: tf.Tensor) -> tf.Tensor:
+    """Whether a PNG hides nothing, of whatever depth it is."""
+    bits = tf.io.decode_raw(tf.strings.substr(content, _PNG_BITS, 1), tf.uint8)[0]
+    # Where a PNG has no alpha the op fills in the most that its own depth can hold.
+    most = tf.bitwise.left_shift(1, tf.minimum(tf.cast(bits, tf.int32), 8)) - 1
+    return tf.reduce_all(tf.equal(alpha, 255)) | tf.reduce_all(
+        tf.equal(tf.cast(alpha, tf.int32), most)
+    )
 
 
 def _resized(pixels: tf.Tensor, height: int, width: int) -> tf.Tensor:
