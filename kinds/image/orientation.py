@@ -24,9 +24,9 @@ def exif_orientation(content: tf.Tensor) -> tf.Tensor:
     read = _Bytes(content)
 
     def goes_on(place, found):
-        marker = read.at(place + 1)
-        # Segments end where the picture itself begins.
-        return (found == 0) & (read.at(place) == 0xFF) & (marker != 0xDA)
+        # It stands among the segments of applications, which come first.
+        is_application = tf.bitwise.bitwise_and(read.number(place, 2), 0xFFF0) == 0xFFE0
+        return (found == 0) & is_application
 
     def step(place, found):
         is_exif = read.at(place + 1) == 0xE1

@@ -191,3 +191,17 @@ def test_data_that_comes_along(name, tmp_path):
         for field in description.inputs
     }
     asked(version, **(values or {"beginning": ["<a>"]}))
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("how", ["query", "concat"])
+def test_questions_about_images(tmp_path, how):
+    package = pytest.importorskip("easy_vqa")
+    overrides = ["model.join.type=concat", "model.decoder.context=summary"]
+    version = run("answer", tmp_path, *(overrides if how == "concat" else []))
+    images = Path(package.__file__).parent / "data" / "test" / "images"
+    photos = [(images / f"{number}.png").read_bytes() for number in range(2)]
+    outputs = asked(version, photo=photos, question=["is there a circle?", "what color?"])
+    assert outputs["answer"].shape == (2,)
+    if how == "query":
+        assert outputs["attention_photo"].shape == (2, 1, 4 * 4)
