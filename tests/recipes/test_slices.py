@@ -197,7 +197,7 @@ def test_data_that_comes_along(name, tmp_path):
 @pytest.mark.parametrize("how", ["query", "concat"])
 def test_questions_about_images(tmp_path, how):
     package = pytest.importorskip("easy_vqa")
-    overrides = ["model.join.type=concat", "model.decoder.context=summary"]
+    overrides = ["model.join={type: concat}", "model.decoder.context=summary"]
     version = run("answer", tmp_path, *(overrides if how == "concat" else []))
     images = Path(package.__file__).parent / "data" / "test" / "images"
     photos = [(images / f"{number}.png").read_bytes() for number in range(2)]
