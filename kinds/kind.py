@@ -8,7 +8,7 @@ A kind's folder holds, and leaves out what it has not:
   the same in Transform and in the SavedModel.
 - `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
 - `proving.py`: `prove`, a last look with TensorFlow at values that are about to be written.
-- `picture.py`: `draw`, attention over a value of this kind in the terminal.
+- `picture.py`: attention over a value of this kind: `draw` in the terminal, `plan` for a file.
 - `looking.py`: `fits` and `suggest`, for `pairloom new`: whether raw values look like this kind,
   and settings that suit them.
 - `page.js`: its control and its drawing in the browser.
@@ -131,6 +131,10 @@ class Kind:
     def answer(self, served: Any) -> Any:
         """A row of a served output as a Python value."""
         raise NotImplementedError
+
+    def kept(self, served: Any) -> Any:
+        """What a report keeps of a served value, to draw it: by default all of it."""
+        return served
 
     def learned_as(self, field: str, options: dict[str, Any]) -> str:
         """The name under which a field's knowledge is learned; fields of one name share it."""

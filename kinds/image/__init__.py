@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairloom.kinds.files import FileContent, FileOptions
-from pairloom.kinds.image.judging import judge_image
+from pairloom.kinds.image.judging import judge_image, require_image
 from pairloom.kinds.kind import FieldError, Kind
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
 __all__ = ["KIND", "Image", "ImageOptions"]
+
+# In a report: a few examples of which make no large file.
+_KEPT_SIDE = 320
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,34 @@ class Image(Kind):
 
     def serve(self, value: Any) -> bytes:
         if isinstance(value, (bytes, bytearray, memoryview)):
-            return bytes(value)
-        if not isinstance(value, (str, os.PathLike)):
+            content, named = bytes(value), ""
+        elif isinstance(value, (str, os.PathLike)):
+            content, named = _content(value), f", `{value}`"
+        else:
             received = type(value).__name__
             raise FieldError(f"must hold paths of images, or their bytes. Received: {received}")
         try:
-            return Path(value).read_bytes()
-        except OSError as error:
-            raise FieldError(f"cannot be read, `{value}`: {error.strerror}") from None
+            require_image(content)
+        except FieldError as error:
+            raise FieldError(f"{error}{named}") from None
+        return content
 
     def answer(self, served: bytes) -> bytes:
         return served
+
+    def kept(self, served: bytes) -> dict[str, str]:
+        from pairloom.kinds.image.showing import small_jpeg
+
+        return {"b64": small_jpeg(served, _KEPT_SIDE)}
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise FieldError(f"cannot be read, `{path}`: {error.strerror}") from None
+    except ValueError:
+        raise FieldError(f"is no path: {path!r}") from None
 
 
 KIND = Image()

@@ -14,7 +14,7 @@ from pairloom.kinds.kind import FieldError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["judge_image"]
+__all__ = ["judge_image", "require_image"]
 
 # As Pillow calls them; an MPO is a JPEG with other pictures behind it.
 _KNOWN = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "GIF": "GIF", "BMP": "BMP"}
@@ -54,6 +54,16 @@ def judge_image(content: bytes, most_pixels: int) -> None:
         raise FieldError(f"is no image: {_EXPECTED}") from None
     except Exception as error:  # Pillow's readers raise whatever broken bytes lead to.
         raise FieldError(f"is a broken image: {str(error) or type(error).__name__}") from None
+
+
+def require_image(content: bytes) -> None:
+    """Looks at the first bytes alone, without Pillow.
+
+    Raises:
+        FieldError: They are of none that can be decoded.
+    """
+    if not content.startswith(tuple(_BEGINNINGS.values())):
+        raise FieldError(f"is no image: {_EXPECTED}" if content else "is an empty file")
 
 
 def _judge_header(image: "Image", content: bytes, most_pixels: int) -> None:

@@ -30,7 +30,8 @@ class AnswerSettings:
     Args:
         batching: How requests are put together; None: each alone.
         max_input_bytes: Longest string that is taken; 0: `LONGEST_TEXT` where by the model's
-            description an input is of a kind that is text, and no limit elsewhere.
+            description an input is of a kind that is text, what it says of one whose values are
+            files, and no limit elsewhere.
         metrics: Where to count.
         pool: Computes what is not put together.
     """
@@ -57,7 +58,7 @@ class Servable:
         self.model = model
         self._settings = settings = settings or AnswerSettings()
         self._description = description
-        self._texts = _texts(model, description) if description is not None else set()
+        self._limits = _limits(model, description) if description is not None else {}
         self._batcher = None
         if settings.batching is not None:
             self._batcher = Batcher(model, settings.batching, settings.metrics.batch, description)
@@ -116,7 +117,7 @@ class Servable:
         self._release()
 
     def _check_length(self, name: str, array: np.ndarray) -> None:
-        limit = self._settings.max_input_bytes or (LONGEST_TEXT if name in self._texts else _ANY)
+        limit = self._settings.max_input_bytes or self._limits.get(name, _ANY)
         longest = max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
         if longest > limit:
             raise invalid(
@@ -164,17 +165,18 @@ class Servable:
         self._closed()
 
 
-def _texts(model: LoadedModel, description: Description) -> set[str]:
-    """The inputs of a model that hold texts."""
-    kinds = {field.name: field.kind for field in (*description.inputs, description.output)}
+def _limits(model: LoadedModel, description: Description) -> dict[str, int]:
+    """How long a string may be in an input: a text, or a file as the model's fields say."""
+    fields = {field.name: field for field in (*description.inputs, description.output)}
     for signature in (DEFAULT_SIGNATURE, "score"):
         if signature in model.signature_defs:
             # What is named after no field is a value, or the beginning of one, of the output.
             for name in model.inputs(signature):
-                kinds.setdefault(name, description.output.kind)
-    return {
-        name for name, kind in kinds.items() if kind in kind_names() and find_kind(kind).is_text
-    }
+                fields.setdefault(name, description.output)
+    kinds = {name: find_kind(f.kind) for name, f in fields.items() if f.kind in kind_names()}
+    texts = {name: LONGEST_TEXT for name, kind in kinds.items() if kind.is_text}
+    files = {name: fields[name].details for name, kind in kinds.items() if kind.is_file}
+    return texts | {name: int(told["most_bytes"]) for name, told in files.items()}
 
 
 def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:
