@@ -20,7 +20,7 @@ def fits(values: Sequence[Any], written: str = "") -> tuple[float, str]:
     del written
     named = [isinstance(value, str) and value.lower().endswith(_ENDINGS) for value in values]
     # A few that do not are rejected by a run.
-    if sum(named) < 0.95 * len(named):
+    if sum(named) < 0.9 * len(named):
         return 0.0, "not names of pictures"
     return 0.95, f"names of pictures, as {values[named.index(True)]}"
 

@@ -3,10 +3,10 @@
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pairloom.kinds import Kind, find_kind, kind_names
 from pairloom.kinds.looking import spread
@@ -14,7 +14,7 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.new_recipe.columns import JUDGED, Wanted, choose_columns
 from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
 from pairloom.pipeline.new_recipe.sampling import require_file, sample_lines
-from pairloom.pipeline.new_recipe.tables import Table, read_table, table_format
+from pairloom.pipeline.new_recipe.tables import read_rows, table_format
 
 __all__ = ["look_at_folder"]
 
@@ -41,30 +41,41 @@ def look_at_folder(folder: Path, file: Path, wanted: Wanted) -> FilesLook:
             f"Expected lines of a file's name and what is said about it, with a tab or a comma "
             f"between them, beside the folder {folder}. Received: {file}."
         )
-    table = read_table(file, form, lines)
-    named = _column_of_names(table, folder, file)
+    rows = read_rows(file, form, lines)
+    named = _column_of_names(rows, folder, file)
     kind = _kind_of_files(named.names)
-    others = [i for i in range(len(table.names)) if i != named.at]
+    fits = kind.part("looking").fits
+    # Nothing tells a header as well as that it names no file.
+    header = fits([rows[0][named.at]])[0] == 0
+    table = _Table(rows, header)
     called = str(kind.part("looking").CALLED)
-    chosen, doubt = _others(table, others, wanted)
-    if len(others) == 1 and (named.numbered or named.at == 0):
-        look = _captions(file, table, named, called, count)
+    if table.width == 2 and named.at == 0 and (named.numbered or not header or table.is_usual):
+        look = _captions(file, table, called, count)
     else:
-        fields = _fields(table, [named.at, *chosen], called)
-        rows = [[row[i] for i in (named.at, *chosen)] for row in table.rows]
-        look = FilesLook(
-            form,
-            (file,),
-            count - table.header,
-            by_field(complete(rows, [file]), fields),
-            inputs=tuple(fields[:-1]),
-            output=fields[-1],
-            header=table.header,
-            columns=tuple(table.names[i] if table.header else i for i in (named.at, *chosen)),
-            column_names=table.names,
-            doubt=doubt,
-        )
-    return _with_folder(look, folder)
+        look = _columns(file, form, table, named.at, called, count, wanted)
+    [first, *others] = look.inputs
+    several = len(set(look.values[first])) < len(look.values[first])
+    return dataclasses.replace(look, folders={first: folder}, references=several and not others)
+
+
+class _Table:
+    """Rows as wide as most of them, the header apart.
+
+    Attributes:
+        names: Of the columns; without a header their positions.
+        rows: Without the header.
+        header: Whether there is one.
+        width: How many columns there are.
+        is_usual: Whether the format `captions` knows the header, or rows have commas as it does.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[str]], header: bool):
+        self.width, times = Counter(map(len, rows)).most_common(1)[0]
+        head = [name.strip() for name in rows[0]]
+        self.names = tuple(head) if header else tuple(map(str, range(self.width)))
+        self.rows = [row for row in rows[header:] if len(row) == self.width]
+        self.header = header
+        self.is_usual = head == ["image", "caption"] or times < 0.99 * len(rows)
 
 
 @dataclass(frozen=True)
@@ -73,8 +84,8 @@ class _Named:
 
     Attributes:
         at: Where it stands.
-        names: What it holds.
-        numbered: Whether a number stands behind each name.
+        names: Those that there are.
+        numbered: Whether a number stands behind some of them.
     """
 
     at: int
@@ -82,20 +93,19 @@ class _Named:
     numbered: bool
 
 
-def _column_of_names(table: Table, folder: Path, file: Path) -> _Named:
-    few = spread(table.rows, JUDGED)
+def _column_of_names(rows: Sequence[Sequence[str]], folder: Path, file: Path) -> _Named:
+    few = spread(rows, JUDGED)
     found = []
-    for at in range(len(table.names)):
+    for at in range(min(map(len, few))):
         held = [row[at].strip() for row in few]
         names = [_NUMBER.sub("", name) for name in held]
-        there = sum(os.path.isfile(folder / name) for name in names)
-        found.append((there, _Named(at, names, names != held)))
-    there, best = max(found, key=lambda one: one[0])
-    if there * 2 <= len(few):
-        shown = ", ".join(few[0])[:80] if few else "nothing"
+        there = [name for name in names if name and os.path.isfile(folder / name)]
+        found.append(_Named(at, there, names != held))
+    best = max(found, key=lambda one: len(one.names))
+    if len(best.names) * 2 <= len(few):
         raise UserError(
-            f"Expected a column with names of files in {folder}. Received: {file}, of whose first "
-            f"{len(few):,} rows {there:,} name one; a row has: {shown}."
+            f"Expected a column with names of files in {folder}. Received: {file}, where "
+            f"{len(best.names):,} of {len(few):,} rows have one; a row: {', '.join(few[-1])[:80]}."
         )
     return best
 
@@ -110,32 +120,9 @@ def _kind_of_files(names: Sequence[str]) -> Kind:
     return best
 
 
-def _others(table: Table, others: Sequence[int], wanted: Wanted) -> tuple[list[int], str]:
-    """The columns besides the files, the one that is written last, and what else they could be."""
-    if len(others) == 1:
-        return list(others), ""
-    names = [table.names[i] for i in others]
-    lower = [name.lower() for name in names]
-    if not wanted and _TARGET in lower:
-        return [others[lower.index(_TARGET)]], ""
-    rows = [[row[i] for i in others] for row in table.rows]
-    chosen = choose_columns(names, rows, wanted, named=table.header)
-    return [others[chosen.source], others[chosen.target]], chosen.doubt
-
-
-def _fields(table: Table, chosen: Sequence[int], called: str) -> list[str]:
-    """Names of the fields: those of the columns, where they can be names."""
-    usual = [called, *(("question", "answer") if len(chosen) > 2 else (_TARGET,))]
-    if not table.header:
-        return usual
-    names = [table.names[i].strip().lower() for i in chosen]
-    fit = all(map(_NAME.fullmatch, names)) and len(set(names)) == len(names)
-    return names if fit else usual
-
-
-def _captions(file: Path, table: Table, named: _Named, called: str, count: int) -> FilesLook:
-    """Names and captions, which may have commas that nothing quotes."""
-    rows = [[name, ",".join(row[1:])] for name, row in _pairs(table, named)]
+def _captions(file: Path, table: _Table, called: str, count: int) -> FilesLook:
+    """Names, each once or several times, and captions, whose commas need not be quoted."""
+    rows = [[_NUMBER.sub("", name.strip()), ",".join(others)] for name, *others in table.rows]
     return FilesLook(
         "captions",
         (file,),
@@ -147,12 +134,45 @@ def _captions(file: Path, table: Table, named: _Named, called: str, count: int) 
     )
 
 
-def _pairs(table: Table, named: _Named) -> Iterator[tuple[str, Sequence[Any]]]:
-    for row in table.rows:
-        yield _NUMBER.sub("", row[named.at].strip()), row
+def _columns(
+    file: Path, form: str, table: _Table, at: int, called: str, count: int, wanted: Wanted
+) -> FilesLook:
+    """A column of names, one that is written, and maybe one that is read too."""
+    others, doubt = _others(table, at, wanted)
+    chosen = [at, *others]
+    fields = _fields(table, chosen, called)
+    rows = ([row[i] for i in chosen] for row in table.rows)
+    return FilesLook(
+        form,
+        (file,),
+        count - table.header,
+        by_field(complete(rows, [file]), fields),
+        inputs=tuple(fields[:-1]),
+        output=fields[-1],
+        header=table.header,
+        columns=tuple(table.names[i] if table.header else i for i in chosen),
+        column_names=table.names,
+        doubt=doubt,
+    )
 
 
-def _with_folder(look: FilesLook, folder: Path) -> FilesLook:
-    several = len(set(look.values[look.inputs[0]])) < len(look.values[look.inputs[0]])
-    alone = len(look.inputs) == 1
-    return dataclasses.replace(look, folders={look.inputs[0]: folder}, references=several and alone)
+def _others(table: _Table, at: int, wanted: Wanted) -> tuple[list[int], str]:
+    """The columns besides the files, the one that is written last, and what else they could be."""
+    others = [i for i in range(table.width) if i != at]
+    names = [table.names[i] for i in others]
+    lower = [name.lower() for name in names]
+    if len(others) == 1:
+        return others, ""
+    if not wanted and _TARGET in lower:
+        return [others[lower.index(_TARGET)]], ""
+    rows = [[row[i] for i in others] for row in table.rows]
+    chosen = choose_columns(names, rows, wanted, named=table.header)
+    return [others[chosen.source], others[chosen.target]], chosen.doubt
+
+
+def _fields(table: _Table, chosen: Sequence[int], called: str) -> list[str]:
+    """Names of the fields: those of the columns, where they can be names."""
+    usual = [called, *(("question", "answer") if len(chosen) > 2 else (_TARGET,))]
+    names = [table.names[i].lower() for i in chosen]
+    fit = all(map(_NAME.fullmatch, names)) and len(set(names)) == len(names)
+    return names if fit else usual

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from pairloom.pipeline.new_recipe.judging import looks_like_something
 from pairloom.pipeline.new_recipe.number_tables import look_at_number_table
 from pairloom.pipeline.new_recipe.sampling import LINE_LIMIT
 
-__all__ = ["Table", "look_at_table", "read_table", "table_format"]
+__all__ = ["look_at_table", "read_rows", "table_format"]
 
 
 def table_format(file: Path, lines: Sequence[str]) -> str:
@@ -35,45 +34,6 @@ def table_format(file: Path, lines: Sequence[str]) -> str:
     return "csv" if commas and times * 10 > 9 * counts.total() else ""
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of a CSV or TSV file, those that are as wide as most.
-
-    Attributes:
-        names: Of the columns; without a header their positions.
-        rows: Without the header.
-        header: Whether there is one.
-    """
-
-    names: tuple[str, ...]
-    rows: list[list[str]]
-    header: bool
-
-
-def read_table(file: Path, form: str, lines: list[str], also: Sequence[str] = ()) -> Table:
-    """Reads the lines of a `csv` or `tsv`.
-
-    Args:
-        file: Where they are from.
-        form: Which of the two.
-        lines: The lines.
-        also: Words that make the first row a header.
-
-    Raises:
-        UserError: there are not two columns.
-    """
-    rows = _csv_rows(file, lines) if form == "csv" else [line.split("\t") for line in lines]
-    width, _ = Counter(map(len, rows)).most_common(1)[0]
-    if width < 2:
-        raise UserError(
-            f"Expected at least two columns. Received: {file}, whose lines have one. Columns are "
-            "separated by tabs (TSV) or commas (CSV); or give two files, inputs and outputs."
-        )
-    header = is_header(rows) or bool(set(also) & set(rows[0]))
-    names = tuple(rows[0]) if header else tuple(str(i) for i in range(width))
-    return Table(names, [row for row in rows[header:] if len(row) == width], header)
-
-
 def look_at_table(
     file: Path, table: str, lines: list[str], count: int, wanted: Wanted = NOTHING
 ) -> FilesLook:
@@ -84,17 +44,23 @@ def look_at_table(
     """
     if table == "jsonl":
         return _look_at_json(file, lines, count, wanted)
-    found = read_table(file, table, lines, (wanted.source, wanted.target))
-    names, good, header = found.names, found.rows, found.header
-    numbers = None
-    if not wanted:
-        first = [list(names)] if header else []
-        numbers = look_at_number_table(file, table, [*first, *good], count)
+    rows = read_rows(file, table, lines)
+    width, _ = Counter(map(len, rows)).most_common(1)[0]
+    if width < 2:
+        raise UserError(
+            f"Expected at least two columns. Received: {file}, whose lines have one. Columns are "
+            "separated by tabs (TSV) or commas (CSV); or give two files, inputs and outputs."
+        )
+    good = [row for row in rows if len(row) == width]
+    numbers = None if wanted else look_at_number_table(file, table, good, count)
     if numbers is not None:
         return numbers
+    header = is_header(rows) or bool({wanted.source, wanted.target} & set(rows[0]))
+    names = tuple(rows[0]) if header else tuple(str(i) for i in range(width))
+    good = [row for row in rows[header:] if len(row) == width]
     chosen = choose_columns(names, good, wanted, named=header)
     source, target = chosen.source, chosen.target
-    usual = len(names) == 2 and (source, target) == (0, 1)
+    usual = width == 2 and (source, target) == (0, 1)
     columns = (names[source], names[target]) if header else (source, target)
     values = by_field(complete(([row[source], row[target]] for row in good), [file]))
     return FilesLook(
@@ -107,6 +73,17 @@ def look_at_table(
         column_names=names,
         doubt=chosen.doubt,
     )
+
+
+def read_rows(file: Path, table: str, lines: list[str]) -> list[list[str]]:
+    """The rows of a `csv` or `tsv`, the header among them.
+
+    Raises:
+        UserError: there are none.
+    """
+    if table == "csv":
+        return _csv_rows(file, lines)
+    return [line.split("\t") for line in lines if line.strip()]
 
 
 def _csv_rows(file: Path, lines: list[str]) -> list[list[str]]:
