@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pairloom.kinds.heatmap import display_width, printable, shaded
+from pairloom.kinds.heatmap import display_width, printable, shaded, without_word_marks
 from pairloom.kinds.image.showing import as_pixels
 from pairloom.kinds.looked import Looked, Picture
 
@@ -41,7 +41,8 @@ def draw(
     if looked.maps is None or not target_tokens:
         return ""
     width = width or shutil.get_terminal_size().columns
-    panels = [list(_panel(area, name)) for area, name in zip(looked.maps, target_tokens)]
+    names = without_word_marks(target_tokens)
+    panels = [list(_panel(area, name)) for area, name in zip(looked.maps, names)]
     beside = max(1, (width + _GAP) // (_width(looked.maps) + _GAP))
     blocks = (panels[start : start + beside] for start in range(0, len(panels), beside))
     return "\n\n".join(
@@ -65,7 +66,7 @@ def plan(looked: Looked, target_tokens: Sequence[str], value: bytes) -> Picture 
     arguments = {
         "weights": looked.maps,
         "image": as_pixels(value, _LONGEST_SIDE),
-        "words": target_tokens,
+        "words": without_word_marks(target_tokens),
     }
     return Picture("regions", arguments)
 
@@ -78,7 +79,12 @@ def _panel(area: np.ndarray, name: str) -> Iterator[str]:
     yield shown + " " * (wide - display_width(shown))
     strongest = max(float(area.max()), 1e-12)
     for row in area:
-        yield "".join(shaded(float(weight) / strongest, _CELL) for weight in row)
+        # Empty regions are part of the picture too.
+        yield "".join(_cell(float(weight) / strongest) for weight in row)
+
+
+def _cell(share: float) -> str:
+    return shaded(share, _CELL).replace(" ", "·")
 
 
 def _width(areas: np.ndarray) -> int:

@@ -38,7 +38,7 @@ ASKED = described(
 
 
 def brightness(photo, question=None):
-    """Says how bright a photo is, as often as it has words to say, and looks at a region for each."""
+    """Says how bright a photo is, and looks at a region for each word."""
     pixels = Graph("photo", OPTIONS, b"").tensor(photo)
     caption = tf.strings.as_string(tf.reduce_mean(tf.cast(pixels, tf.int32), [1, 2, 3]))
     if question is not None:

@@ -186,7 +186,9 @@ def test_another_version_or_model_is_asked_about_the_same_photo(open_model, phot
 def test_phones_may_take_a_photo_with_their_camera(open_model):
     tab = open_model("caption", screen={"width": 360, "height": 740, "touch": True})
     tab.wait("document.querySelector('.drop')")
-    assert tab.evaluate("document.querySelector('[capture]').getAttribute('capture')") == "environment"
+    assert (
+        tab.evaluate("document.querySelector('[capture]').getAttribute('capture')") == "environment"
+    )
     assert tab.text(".camera") == "Take a photo"
 
 
