@@ -22,6 +22,7 @@ __all__ = ["look_at_folder"]
 _NUMBER = re.compile(r"#\d+$")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 _TARGET = "caption"
+_CAPTIONS_HEADER = ["image", _TARGET]
 
 
 def look_at_folder(folder: Path, file: Path, wanted: Wanted) -> FilesLook:
@@ -41,41 +42,42 @@ def look_at_folder(folder: Path, file: Path, wanted: Wanted) -> FilesLook:
             f"Expected lines of a file's name and what is said about it, with a tab or a comma "
             f"between them, beside the folder {folder}. Received: {file}."
         )
-    rows = read_rows(file, form, lines)
+    rows = [row for row in read_rows(file, form, lines) if any(map(str.strip, row))]
     named = _column_of_names(rows, folder, file)
     kind = _kind_of_files(named.names)
-    fits = kind.part("looking").fits
     # Nothing tells a header as well as that it names no file.
-    header = fits([rows[0][named.at]])[0] == 0
-    table = _Table(rows, header)
+    first = _NUMBER.sub("", rows[0][named.at].strip())
+    table = _Table(rows, header=kind.part("looking").fits([first])[0] == 0)
     called = str(kind.part("looking").CALLED)
-    if table.width == 2 and named.at == 0 and (named.numbered or not header or table.is_usual):
-        look = _captions(file, table, called, count)
+    if named.at == 0 and (named.numbered or table.is_captions):
+        look = _captions(file, rows[table.header :], called, count - table.header)
     else:
-        look = _columns(file, form, table, named.at, called, count, wanted)
-    [first, *others] = look.inputs
-    several = len(set(look.values[first])) < len(look.values[first])
-    return dataclasses.replace(look, folders={first: folder}, references=several and not others)
+        look = _columns(file, form, table, named.at, called, count - table.header, wanted)
+    [read, *others] = look.inputs
+    several = len(set(look.values[read])) < len(look.values[read])
+    return dataclasses.replace(look, folders={read: folder}, references=several and not others)
 
 
 class _Table:
-    """Rows as wide as most of them, the header apart.
+    """Rows as wide as the first of them, the header apart.
 
     Attributes:
         names: Of the columns; without a header their positions.
         rows: Without the header.
         header: Whether there is one.
         width: How many columns there are.
-        is_usual: Whether the format `captions` knows the header, or rows have commas as it does.
+        is_captions: Whether it is two columns as the format `captions` has them: without another
+            header than its own, and maybe with commas in the second that nothing quotes.
     """
 
     def __init__(self, rows: Sequence[Sequence[str]], header: bool):
-        self.width, times = Counter(map(len, rows)).most_common(1)[0]
         head = [name.strip() for name in rows[0]]
+        self.width = len(head) if header else Counter(map(len, rows)).most_common(1)[0][0]
         self.names = tuple(head) if header else tuple(map(str, range(self.width)))
         self.rows = [row for row in rows[header:] if len(row) == self.width]
         self.header = header
-        self.is_usual = head == ["image", "caption"] or times < 0.99 * len(rows)
+        ragged = len({len(row) for row in rows[header:]}) > 1
+        self.is_captions = head == _CAPTIONS_HEADER if header else self.width == 2 or ragged
 
 
 @dataclass(frozen=True)
@@ -120,14 +122,14 @@ def _kind_of_files(names: Sequence[str]) -> Kind:
     return best
 
 
-def _captions(file: Path, table: _Table, called: str, count: int) -> FilesLook:
+def _captions(file: Path, rows: Sequence[Sequence[str]], called: str, count: int) -> FilesLook:
     """Names, each once or several times, and captions, whose commas need not be quoted."""
-    rows = [[_NUMBER.sub("", name.strip()), ",".join(others)] for name, *others in table.rows]
+    pairs = ([_NUMBER.sub("", name.strip()), ",".join(others)] for name, *others in rows)
     return FilesLook(
         "captions",
         (file,),
-        count - table.header,
-        by_field(complete(rows, [file]), (called, _TARGET)),
+        count,
+        by_field(complete(pairs, [file]), (called, _TARGET)),
         inputs=(called,),
         output=_TARGET,
         why="a name of a file and what is said about it, once or several times",
@@ -145,7 +147,7 @@ def _columns(
     return FilesLook(
         form,
         (file,),
-        count - table.header,
+        count,
         by_field(complete(rows, [file]), fields),
         inputs=tuple(fields[:-1]),
         output=fields[-1],

@@ -83,7 +83,7 @@ def read_rows(file: Path, table: str, lines: list[str]) -> list[list[str]]:
     """
     if table == "csv":
         return _csv_rows(file, lines)
-    return [line.split("\t") for line in lines if line.strip()]
+    return [line.split("\t") for line in lines]
 
 
 def _csv_rows(file: Path, lines: list[str]) -> list[list[str]]:

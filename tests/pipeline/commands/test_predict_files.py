@@ -102,7 +102,12 @@ def test_without_matplotlib_the_answer_comes_alone(pairloom, photos, monkeypatch
 def test_what_is_looked_at_is_shaded_in_the_terminal(pairloom, photos, monkeypatch, tmp_path):
     monkeypatch.setattr(client, "Client", Seer)
     _, out, _ = pairloom("predict", "--photo", photos / "a.png", "--explain")
-    assert [line.rstrip() for line in out.splitlines()][1:] == ["a       b", "██····  ··██··", "······  ······", ""]
+    assert [line.rstrip() for line in out.splitlines()][1:] == [
+        "a       b",
+        "██····  ··██··",
+        "······  ······",
+        "",
+    ]
     assert not list(tmp_path.glob("*.png"))
 
 
