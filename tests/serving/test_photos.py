@@ -3,11 +3,13 @@
 import base64
 import io
 import json
+import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from pairloom.serving.client import BadRequest, ClientError
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.server import ModelServer, ServerOptions
 
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
 MOST_BYTES = 30_000
 OPTIONS = {"height": 8, "width": 12, "most_bytes": MOST_BYTES, "most_pixels": 10_000}
 DETAILS = {**OPTIONS, "grid": [2, 3]}
@@ -65,10 +68,10 @@ def save(folder, description):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """Serves `seer`, of photos, and `asked`, of photos and questions, in batches."""
+    """Serves `caption`, of photos, and `asked`, of photos and questions, in batches."""
     base = tmp_path_factory.mktemp("photos")
     configs = ""
-    for name, description in {"seer": SEER, "asked": ASKED}.items():
+    for name, description in {"caption": SEER, "asked": ASKED}.items():
         save(base / name / "1", description)
         configs += (
             f'config {{ name: "{name}" base_path: "{base / name}" model_platform: "tensorflow" }}'
@@ -92,7 +95,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def client(server):
-    with Client(f"127.0.0.1:{server.port}", "seer") as client:
+    with Client(f"127.0.0.1:{server.port}", "caption") as client:
         yield client
 
 
@@ -168,10 +171,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("sort", BROKEN)
 def test_rest_takes_base64_and_refuses_what_is_no_photo_with_400(server, sort):
-    assert posted(server, "seer", {"instances": [{"photo": b64(photo(3))}]})[0] == 200
+    assert posted(server, "caption", {"instances": [{"photo": b64(photo(3))}]})[0] == 200
     content, message = BROKEN[sort]
     body = {"instances": [{"photo": b64(photo(3))}, {"photo": b64(content)}]}
-    status, answer = posted(server, "seer", body)
+    status, answer = posted(server, "caption", body)
     assert status == 400 and message in answer["error"]
 
 
@@ -189,7 +192,7 @@ def test_a_broken_photo_fails_alone_and_none_of_its_batch_with_it(server):
         asked[place] = BROKEN["cut"][0]
 
     def ask(content):
-        return posted(server, "seer", {"instances": [{"photo": b64(content)}]})
+        return posted(server, "caption", {"instances": [{"photo": b64(content)}]})
 
     with ThreadPoolExecutor(len(asked)) as pool:
         found = list(pool.map(ask, asked))
@@ -204,7 +207,7 @@ def test_the_client_needs_neither_tensorflow_nor_pillow(server, tmp_path):
     script = f"""
 import sys
 from pairloom.serving import Client
-with Client("127.0.0.1:{server.port}", "seer") as client:
+with Client("127.0.0.1:{server.port}", "caption") as client:
     print(client.explain(photo={str(tmp_path / "a.png")!r})[0].text)
 print(sorted({{"tensorflow", "keras", "PIL", "matplotlib"}} & set(sys.modules)))
 """
@@ -212,3 +215,39 @@ print(sorted({{"tensorflow", "keras", "PIL", "matplotlib"}} & set(sys.modules)))
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=100
     )
     assert done.stdout.split("\n")[:2] == ["30", "[]"]
+
+
+def documented(folder, *words, before=""):
+    """Runs the shell block of docs/serving.md that has these words, beside some photos."""
+    (folder / "photo.jpg").write_bytes(photo(70, "JPEG"))
+    (folder / "photos").mkdir()
+    (folder / "photos" / "one.png").write_bytes(photo(80))
+    blocks = re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    [block] = [body for body in blocks if all(word in body for word in words)]
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", before + block],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_documents_curl_is_answered(server, tmp_path):
+    curl = f"""curl() {{ command curl "${{@/localhost:8501/127.0.0.1:{server.rest_port}}}"; }}\n"""
+    answer = json.loads(documented(tmp_path, "curl", "base64", before=curl))
+    assert answer["outputs"]["caption"] == ["70"]
+    assert len(answer["outputs"]["attention"][0][0]) == 6
+
+
+def test_the_documents_commands_caption_photos(server, tmp_path):
+    pairloom = f"""pairloom() {{
+        model=caption; [[ "$*" != *--question* ]] || model=asked
+        {sys.executable} -m pairloom.pipeline.cli "$@" \\
+            --address 127.0.0.1:{server.port} --model $model; }}\n"""
+    out = documented(tmp_path, "pairloom predict --photo", before=pairloom)
+    assert out.splitlines() == ["70", "70 What is it?"]
+    assert (tmp_path / "photo.attention.png").is_file()
+    assert (tmp_path / "captions.tsv").read_text() == "one.png\t80\n"

@@ -192,6 +192,16 @@ def test_phones_may_take_a_photo_with_their_camera(open_model):
     assert tab.text(".camera") == "Take a photo"
 
 
+def test_a_phone_shows_photos_and_panels_without_scrolling_sideways(open_model, photo):
+    tab = open_model("caption", screen={"width": 360, "height": 740, "touch": True})
+    choose(tab, photo("a rather long name of a photo, as cameras of phones give them.jpg"))
+    answered(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    tab.tap(".panel", 2)
+    assert tab.text(".regions .readout").startswith("dog ← most in row 1 of 2, column 3")
+    assert tab.evaluate("document.querySelector('canvas.picture').offsetWidth") >= 250
+
+
 def test_a_name_is_a_text(open_model, photo, tmp_path):
     tab = open_model("caption")
     name = "<img src=x onerror=document.title=1>.jpg"
