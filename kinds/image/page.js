@@ -8,6 +8,8 @@ const TAKEN = "image/jpeg,image/png,image/gif,image/bmp";
 const THUMBNAIL = 96;
 // The pictures of each field, which have no place in the address: another version asks about them too.
 const kept = new Map();
+// What was decoded once need not be again: photos are large.
+const opening = new WeakMap();
 
 /** An encoded picture with its file's name; a request has it as TF Serving wants bytes. */
 class Picture {
@@ -85,7 +87,7 @@ export function asText(value) {
 /** A value in small, to tell one question from another. */
 export function makeThumbnail(value) {
   const canvas = make("canvas", { class: "thumbnail", role: "img", "aria-label": asText(value) || "The picture" });
-  openPicture(value.b64, THUMBNAIL).then((drawn) => paint(canvas, drawn), () => canvas.remove());
+  opened(value).then((drawn) => paintSmall(canvas, drawn), () => canvas.remove());
   return canvas;
 }
 
@@ -93,7 +95,7 @@ export function makeThumbnail(value) {
 export function makeAttention({ field, output, row, given }) {
   const [rows, columns] = field.details?.grid ?? [0, 0];
   if (!row[field.attention] || !rows) return null;
-  return makeRegions(openPicture(given[field.name].b64), row[output.tokens], row[field.attention], [rows, columns]);
+  return makeRegions(opened(given[field.name]), row[output.tokens], row[field.attention], [rows, columns]);
 }
 
 function makeChosen(picture, remove) {
@@ -111,9 +113,9 @@ async function readAll(files, most) {
       problems.push(`${file.name} has ${megabytes(file.size)}, and at most ${megabytes(most)} are taken.`);
       continue;
     }
-    const b64 = await asBase64(file);
-    const opens = await openPicture(b64, THUMBNAIL).then(() => true, () => false);
-    if (opens) good.push(new Picture(file.name, b64));
+    const picture = new Picture(file.name, await asBase64(file));
+    const opens = await opened(picture).then(() => true, () => false);
+    if (opens) good.push(picture);
     else problems.push(`${file.name} is no picture that a browser can open.`);
   }
   return [good, problems];
@@ -154,10 +156,18 @@ function followPastes(element, take) {
   document.addEventListener("paste", paste);
 }
 
-function paint(canvas, drawn) {
-  canvas.width = drawn.width;
-  canvas.height = drawn.height;
-  canvas.getContext("2d").drawImage(drawn, 0, 0);
+function opened(value) {
+  if (!opening.has(value)) opening.set(value, openPicture(value.b64));
+  return opening.get(value);
+}
+
+function paintSmall(canvas, drawn) {
+  const factor = Math.min(1, THUMBNAIL / Math.max(drawn.width, drawn.height));
+  canvas.width = Math.max(1, Math.round(drawn.width * factor));
+  canvas.height = Math.max(1, Math.round(drawn.height * factor));
+  const context = canvas.getContext("2d");
+  context.imageSmoothingQuality = "high";
+  context.drawImage(drawn, 0, 0, canvas.width, canvas.height);
 }
 
 function limits(most) {

@@ -5,12 +5,10 @@ needs Matplotlib, `<picture>_html` returns a fragment for any page and needs Num
 Importing this package imports neither Matplotlib nor TensorFlow.
 """
 
-from pathlib import Path
-
-from pairloom.kinds.looked import Picture
 from pairloom.serving.pictures.activation import activation_html, save_activation
 from pairloom.serving.pictures.alignment import alignment_html, save_alignment
 from pairloom.serving.pictures.frames import frames_html, save_frames
+from pairloom.serving.pictures.planned import save_picture
 from pairloom.serving.pictures.regions import regions_html, save_regions
 from pairloom.serving.pictures.shaded_document import save_shaded_document, shaded_document_html
 
@@ -27,29 +25,3 @@ __all__ = [
     "save_shaded_document",
     "shaded_document_html",
 ]
-
-_SAVED = {
-    "activation": save_activation,
-    "alignment": save_alignment,
-    "frames": save_frames,
-    "regions": save_regions,
-    "shaded_document": save_shaded_document,
-}
-
-
-def save_picture(path: str | Path, picture: Picture, title: str = "") -> None:
-    """Draws what a kind of fields planned.
-
-    Args:
-        path: Where the picture goes; it ends in .png.
-        picture: What `plan` of the kind's `picture.py` gave.
-        title: Written above.
-
-    Raises:
-        ValueError: There is no such picture, or its arguments do not fit each other.
-    """
-    if picture.name not in _SAVED:
-        raise ValueError(
-            f"`picture.name` must be one of {sorted(_SAVED)}. Received: {picture.name!r}."
-        )
-    _SAVED[picture.name](path, **picture.arguments, title=title)

@@ -2,15 +2,11 @@
 
 const LONGEST_SIDE = 800;
 
-/**
- * Decodes a picture; its canvas has the picture's shape, at most `longest` pixels wide and high.
- *
- * @param b64 The encoded picture in base64.
- */
-export async function openPicture(b64, longest = LONGEST_SIDE) {
+/** Decodes a picture in base64 to a canvas of its shape, as large as a page needs. */
+export async function openPicture(b64) {
   const bytes = Uint8Array.from(atob(b64), (letter) => letter.charCodeAt(0));
   const bitmap = await createImageBitmap(new Blob([bytes]));
-  const factor = Math.min(1, longest / Math.max(bitmap.width, bitmap.height));
+  const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(bitmap.width * factor));
   canvas.height = Math.max(1, Math.round(bitmap.height * factor));

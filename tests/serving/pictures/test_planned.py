@@ -7,6 +7,7 @@ from pairloom.kinds import find_kind, kind_names
 from pairloom.kinds.looked import Looked, Picture
 from pairloom.serving import pictures
 from pairloom.serving.pictures import save_picture
+from pairloom.serving.pictures.planned import PICTURES
 
 LOOKED = {
     "text": Looked(("a", "dog"), np.array([[0.2, 0.8]])),
@@ -50,4 +51,4 @@ def test_a_picture_that_there_is_not_is_told(tmp_path):
 
 def test_every_picture_can_be_named():
     saved = {name.removeprefix("save_") for name in pictures.__all__ if name.startswith("save_")}
-    assert saved - {"picture"} == set(pictures._SAVED)
+    assert saved - {"picture"} == set(PICTURES)
