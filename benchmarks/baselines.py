@@ -3,6 +3,7 @@
     .venv/bin/python benchmarks/baselines.py lead SCITLDR            # beside summarise
     .venv/bin/python benchmarks/baselines.py pca                     # beside reconstruct, denoise
     .venv/bin/python benchmarks/baselines.py majority MOVIE_REVIEWS  # beside classify-document
+    .venv/bin/python benchmarks/baselines.py blind FLICKR8K          # beside caption
 
 Rows, splits and references are those of the recipes, the scores our own metrics.
 """
@@ -10,6 +11,7 @@ Rows, splits and references are those of the recipes, the scores our own metrics
 import argparse
 import json
 import os
+import random
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,6 +31,7 @@ from pairloom.pipeline.recipe import Recipe, load_recipe
 from pairloom.pipeline.settings_text import plain
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
+BLEU = ("bleu_1", "bleu_2", "bleu_3", "bleu", "rouge_l")
 
 
 def main() -> None:
@@ -42,11 +45,15 @@ def main() -> None:
     kinds.add_parser("pca", help="principal components, and the noise itself")
     majority = kinds.add_parser("majority", help="the most frequent label of the train split")
     majority.add_argument("folder", type=Path, help="movie reviews")
+    blind = kinds.add_parser("blind", help="the one caption that fits all photos best")
+    blind.add_argument("folder", type=Path, help="Flickr8k")
     args = parser.parse_args()
     if args.baseline == "lead":
         print(lead_table(args.folder))
     elif args.baseline == "pca":
         print(pca_table())
+    elif args.baseline == "blind":
+        print(blind_table(args.folder))
     else:
         print(majority_table(args.folder))
 
@@ -120,6 +127,35 @@ def principal_components(train: np.ndarray, test: np.ndarray, count: int) -> np.
     mean = train.mean(axis=0)
     components = np.linalg.svd(train - mean, full_matrices=False)[2][:count]
     return mean + (test - mean) @ components.T @ components
+
+
+def blind_table(folder: Path) -> str:
+    """BLEU of one caption for all photos: who does not see them can say nothing better.
+
+    Of 3,000 captions of the train split the twenty that are best on a hundred photos of the dev
+    split, and of these the best on all of it.
+    """
+    # The photos themselves are not looked at.
+    names = ["fields.photo={kind: text}", "model.encoder={type: tokens}"]
+    settings = [f"data.folder={folder.resolve()}", *names]
+    splits = rows_by_split(load_recipe("caption", settings))
+    dev, test = (list(_references(splits[name]).values()) for name in ("eval", "test"))
+    captions = sorted({caption for _, caption in splits["train"]})
+    best = random.Random(1).sample(captions, 3000)
+    for photos, kept in ((100, 20), (len(dev), 1)):
+        scores = {one: corpus_score("bleu", [one] * photos, dev[:photos]) for one in best}
+        best = sorted(best, key=lambda one: -scores[one])[:kept]
+    lines = [("caption", *BLEU)]
+    found = [corpus_score(metric, best * len(test), test) for metric in BLEU]
+    return markdown([*lines, (best[0], *(f"{score:.1f}" for score in found))])
+
+
+def _references(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[str]]:
+    """Photo to its captions."""
+    found: dict[str, list[str]] = {}
+    for photo, caption in rows:
+        found.setdefault(photo, []).append(caption)
+    return found
 
 
 def corrupted(clean: np.ndarray, options: dict[str, Any]) -> np.ndarray:

@@ -4,13 +4,15 @@ A column is made of what Transform stored, by the thousand, as flat arrays: elem
 tf.data needs longer for short pairs than training does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Column", "DenseColumn", "NestedColumn", "RaggedColumn", "ragged"]
+from pairloom.models.repeated import Repeated
+
+__all__ = ["Column", "DenseColumn", "NestedColumn", "RaggedColumn", "SharedColumn", "ragged"]
 
 Part = Mapping[str, np.ndarray]
 
@@ -24,7 +26,7 @@ class Column(Protocol):
     def extents(self) -> np.ndarray:
         """`(rows, axes)`: how far each row reaches along every axis that is padded."""
 
-    def batch(self, rows: np.ndarray, least: int = 0) -> np.ndarray:
+    def batch(self, rows: np.ndarray, least: int = 0) -> Any:
         """The values of `rows`, padded; the first padded axis is at least `least` long."""
 
 
@@ -119,3 +121,33 @@ class DenseColumn:
     def batch(self, rows: np.ndarray, least: int = 0) -> np.ndarray:
         del least
         return self.values[rows]
+
+
+@dataclass(frozen=True)
+class SharedColumn:
+    """Rows that share values: row `i` has `which[i]` of `values`.
+
+    Its batches are `Repeated`: each value that they have once, and which row has which.
+    """
+
+    values: Column
+    which: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray, make: Callable[[np.ndarray], Column]) -> "SharedColumn":
+        """A column of rows of bytes, of which `make` makes a column of the distinct ones."""
+        numbers: dict[bytes, int] = {}
+        which = np.array([numbers.setdefault(row, len(numbers)) for row in rows], np.int64)
+        distinct = np.empty(len(numbers), object)
+        distinct[:] = list(numbers)
+        return cls(make(distinct), which)
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def extents(self) -> np.ndarray:
+        return self.values.extents()[self.which]
+
+    def batch(self, rows: np.ndarray, least: int = 0) -> Repeated:
+        distinct, where = np.unique(self.which[rows], return_inverse=True)
+        return Repeated(self.values.batch(distinct, least), where.astype(np.int32))

@@ -32,6 +32,9 @@ class FieldGraph(tf.Module, abc.ABC):
     """Whether its places have names: `places` gives them."""
     levels: ClassVar[tuple[str, ...]] = ()
     """What there is inside each of its places, as the words of a sentence."""
+    shared: ClassVar[bool] = False
+    """Whether values are so costly that pairs of an equal one share it: the same batch where they
+    can, one copy in memory, encoded once. Its `column` is then a `SharedColumn`."""
 
     def __init__(self, name: str, options: dict[str, Any], learned: bytes):
         super().__init__(name=f"field_{name}")
@@ -90,7 +93,8 @@ class FieldGraph(tf.Module, abc.ABC):
 
         Training gives a seed, `(2,)`, another one at every step, and all that is drawn must come
         from it: else a training that goes on would not be the one that was stopped. Without one a
-        value is always spoiled alike.
+        value is always spoiled alike, or, where spoiling only makes more of few examples, not at
+        all.
         """
         del seed
         return tensor

@@ -7,7 +7,8 @@ A kind's folder holds, and leaves out what it has not:
 - `graph.py`: `Graph`, the way from a stored or served value to the tensor that an encoder reads,
   the same in Transform and in the SavedModel.
 - `output.py`: `Output`, for kinds that can be written: loss, answers, what an evaluation needs.
-- `picture.py`: `draw`, attention over a value of this kind in the terminal.
+- `proving.py`: `prove`, a last look with TensorFlow at values that are about to be written.
+- `picture.py`: attention over a value of this kind: `draw` in the terminal, `plan` for a file.
 - `looking.py`: `fits` and `suggest`, for `pairloom new`: whether raw values look like this kind,
   and settings that suit them.
 - `page.js`: its control and its drawing in the browser.
@@ -51,6 +52,8 @@ class Kind:
         joinable: Whether several values, one behind the other, are a value again: `data.joined`.
         judged: Whether an answer has a likelihood, and metrics may take that.
         worded: Whether its places are parts of words, which an alignment can link.
+        is_file: Whether rows hold the path of a file: `read` is then given a `FileContent`, and
+            `Options` extends `FileOptions` (kinds/files.py).
         Options: A dataclass, what a field of this kind may say in a recipe.
         Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
         Writing: A dataclass, what the section `search` may say where the kind is the output; None:
@@ -67,12 +70,15 @@ class Kind:
     measured: ClassVar[bool] = False
     joinable: ClassVar[bool] = False
     worded: ClassVar[bool] = False
+    is_file: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None
     Writing: ClassVar[type | None] = None
 
     def read(self, raw: Any, options: dict[str, Any], max_length: int) -> Any:
         """Makes a raw value (bytes of a file, or what JSON holds) a value of this kind.
+
+        Where `is_file`, the raw value is a `FileContent`.
 
         Raises:
             FieldError: It cannot be one; the message is the reason.
@@ -126,6 +132,10 @@ class Kind:
         """A row of a served output as a Python value."""
         raise NotImplementedError
 
+    def kept(self, served: Any) -> Any:
+        """What a report keeps of a served value, to draw it: by default all of it."""
+        return served
+
     def learned_as(self, field: str, options: dict[str, Any]) -> str:
         """The name under which a field's knowledge is learned; fields of one name share it."""
         del options
@@ -137,7 +147,7 @@ class Kind:
         return ""
 
     def part(self, name: str) -> Any:
-        """A module of the kind's folder: `learning`, `graph`, `output` or `picture`.
+        """A module of the kind's folder, such as `learning` or `graph`.
 
         Raises:
             ModuleNotFoundError: The kind has none.

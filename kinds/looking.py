@@ -8,7 +8,9 @@ A kind's folder may hold a `looking.py` with two functions:
 - `suggest(values, size, source=None)`: an `Advice`. `source` is None where the values are an input
   alone; else they are the output, and it is the form of what is read, "" where nothing is.
 
-Raw values are as files hold them: strings, and what JSON has besides.
+Raw values are as files hold them: strings, and what JSON has besides. Where a kind's values are
+files these are their paths, and the module also has `CALLED`: what such a field is called where
+nobody says.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +49,9 @@ class Advice:
         sharing: Two fields that say the same here can have one vocabulary; empty: never.
         encoder: The section that reads it.
         decoder: The section that writes it.
-        training: What else training should know, of an output.
+        training: What else training should know.
+        asked: What changes in the decoder, of an output, where one of two inputs asks the other;
+            empty: it cannot.
         search: The section `search`, of an output.
         metrics: Shown names to metrics, of an output; the first is compared.
         threshold: What one could ask of the first of them, as `at_least: 20`.
@@ -68,6 +72,7 @@ class Advice:
     encoder: Mapping[str, Any] = field(default_factory=dict)
     decoder: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     threshold: str = ""

@@ -11,12 +11,14 @@ from pairloom.models.encoders import (
     BlankEncoder,
     FeatureEncoder,
     HierarchicalEncoder,
+    ImageEncoder,
     TokenEncoder,
     TransformerEncoder,
 )
 from pairloom.models.join import JOINS
 from pairloom.models.losses import Reinforce
 from pairloom.models.memory import Memory, shape_of
+from pairloom.models.repeated import Repeated, repeat
 from pairloom.models.search import Hypotheses, beam_search, greedy_search, sample
 
 ENCODERS = {
@@ -24,6 +26,7 @@ ENCODERS = {
     "transformer": TransformerEncoder,
     "hierarchical": HierarchicalEncoder,
     "features": FeatureEncoder,
+    "image": ImageEncoder,
 }
 DECODERS = {
     "recurrent": RecurrentDecoder,
@@ -180,14 +183,14 @@ class EncoderDecoder(keras.Model):
         """What the decoder looks at.
 
         Args:
-            inputs: Input to what its encoder reads.
+            inputs: Input to what its encoder reads, or a `Repeated` of that, encoded once.
             like: Any tensor, batch first; needed where there are no inputs.
             training: Whether dropout and draws are on.
         """
         if not self.encoders:
             return Encoded(self.blank(like), {}, {})
         parts = {
-            name: encoder(inputs[name], training=training)
+            name: _encode(encoder, inputs[name], training)
             for name, encoder in self.encoders.items()
         }
         sizes = {name: ops.shape(part.mask)[1] for name, part in parts.items()}
@@ -311,6 +314,12 @@ class EncoderDecoder(keras.Model):
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
+
+
+def _encode(encoder: Any, given: Any, training: bool) -> Memory:
+    if isinstance(given, Repeated):
+        return repeat(encoder(given.values, training=training), given.rows)
+    return encoder(given, training=training)
 
 
 def _find(what: str, part: Mapping[str, Any], known: Mapping[str, Any]):

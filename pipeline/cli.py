@@ -13,6 +13,7 @@ from typing import NoReturn
 from pairloom.pipeline.disk import disk_trouble
 
 # A command is a module of pairloom.pipeline.commands with add_arguments(parser) and run(args).
+# Where it has TAKES_OTHER_FLAGS, flags that it does not know go there, as NAME=VALUE.
 # The sentences stand here so that `pairloom --help` imports none of them.
 COMMANDS = {
     "new": "write a recipe for your own files, after looking at them",
@@ -93,6 +94,10 @@ def _run_command(name: str, arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     command.add_arguments(parser)
+    if named := getattr(command, "TAKES_OTHER_FLAGS", ""):
+        from pairloom.pipeline.commands.field_flags import with_field_flags
+
+        arguments = with_field_flags(parser, arguments, named)
     return int(command.run(parser.parse_args(arguments)))
 
 

@@ -119,7 +119,13 @@ def _looked(outputs: Outputs, field: Field, row: int, target: int) -> Looked:
         tokens,
         None if attention is None else attention[row, :target, :places],
         None if inner is None else inner[row, :places, :widest],
+        _grid(field),
     )
+
+
+def _grid(field: Field) -> tuple[int, int] | None:
+    told = field.details.get("grid")
+    return None if told is None else (int(told[0]), int(told[1]))
 
 
 def _tokens(row: np.ndarray) -> tuple[Any, ...]:

@@ -55,7 +55,7 @@ def describe_model(
             prefix = "attention" if alone else f"attention_{name}"
             inner = "_".join((prefix, *graph.levels))
             axes[inner] = own
-        own_details, shape = graph.description(), _shape(graph)
+        own_details, shape = graph.description() | _grid(model, name, graph), _shape(graph)
         fields.append(Field(name, kinds[name], tokens, attention, inner, own_details, shape))
     target = Field(
         output.graph.field,
@@ -65,6 +65,14 @@ def describe_model(
         shape=_shape(output.graph),
     )
     return Description(tuple(fields), target, task, axes, tuple(evaluates), longest)
+
+
+def _grid(model: AnyModel, name: str, graph: FieldGraph) -> dict[str, list[int]]:
+    """Rows and columns of an input's places, row after row, where its encoder lays them out so."""
+    encoder = model.encoders[name]
+    if not hasattr(encoder, "grid"):
+        return {}
+    return {"grid": list(encoder.grid(tuple(graph.tensor_spec().shape)))}
 
 
 def _shape(graph: FieldGraph) -> tuple[int, ...]:

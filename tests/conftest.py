@@ -1,8 +1,40 @@
 """Every test runs with the processor instructions that virtual machines keep their word on."""
 
 import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 # Some announce AMX or half precision and end the process at its first such instruction ("Illegal
 # instruction"). TensorFlow leaves them to oneDNN alone. Set before it is imported, and inherited.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
+
+
+@pytest.fixture(scope="session")
+def write_shapes() -> Callable[..., list[str]]:
+    """`write_shapes(folder, count)`: colored shapes in `images/`, two captions each in a file."""
+    return _write_shapes
+
+
+def _write_shapes(folder: Path, count: int, seed: int = 1) -> list[str]:
+    from PIL import Image, ImageDraw
+
+    chance = random.Random(seed)
+    (folder / "images").mkdir(parents=True)
+    names, lines = [], []
+    for number in range(count):
+        color, shape = chance.choice(["red", "green", "blue"]), chance.choice(["circle", "square"])
+        image = Image.new("RGB", (80, 60), "white")
+        left, top = chance.randrange(50), chance.randrange(30)
+        draw = ImageDraw.Draw(image)
+        form = draw.ellipse if shape == "circle" else draw.rectangle
+        form([left, top, left + 28, top + 28], color)
+        names.append(f"{number}.{'jpg' if number % 2 else 'png'}")
+        image.save(folder / "images" / names[-1])
+        for place, text in enumerate((f"a {color} {shape} .", f"the {shape} is {color} .")):
+            lines.append(f"{names[-1]}#{place}\t{text}\n")
+    (folder / "captions.txt").write_text("".join(lines))
+    return names

@@ -1,13 +1,15 @@
 """What a test asks for must not be trained on: `data.disjoint`."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from pairloom.components.pairs.formats import find_format
-from pairloom.components.pairs.plan import data_fingerprint, plan_chunks
+from pairloom.components.pairs.plan import plan_chunks, sources_fingerprint
 from pairloom.components.pairs.rows import Rejection, Row
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.values import Reader, readers
 from pairloom.kinds import FieldError
 
 __all__ = ["HeldOut"]
@@ -27,7 +29,7 @@ class HeldOut:
 
     def __init__(self, settings: PairSettings):
         named = settings if settings.fold else _without_train(settings)
-        version = f"{settings!r}\n{data_fingerprint(named)}"
+        version = f"{settings!r}\n{sources_fingerprint(named)}"
         keys = _known.get(version)
         if keys is None:
             keys = frozenset(_keys(named))
@@ -41,22 +43,24 @@ class HeldOut:
 
 
 def _keys(settings: PairSettings) -> Iterator[bytes]:
+    reader = readers(settings)[settings.split_by]
     for chunk in plan_chunks(settings, chunk_bytes=2**62):
         for row in find_format(settings.format).rows(chunk, settings):
             if isinstance(row, Rejection) or (chunk.split == "train" and row.split is None):
                 continue
-            key = _key(row, settings)
+            key = _key(row, settings, reader)
             if key is not None:
                 yield _digest(key)
 
 
-def _key(row: Row, settings: PairSettings) -> bytes | None:
+def _key(
+    row: Row, settings: PairSettings, reader: tuple[Reader, Mapping[str, Any]]
+) -> bytes | None:
     if row.key is not None:
         return row.key
-    at = settings.split_by
-    kind, options = settings.kinds[at], dict(settings.field_options[at])
+    at, (read, options) = settings.split_by, reader
     try:
-        return kind.key(kind.read(row.values[at], options, settings.max_length))
+        return settings.kinds[at].key(read(row.values[at], options, settings.max_length))
     except FieldError:
         # Rejected where it is read as a row.
         return None

@@ -13,7 +13,15 @@ from typing import IO, Any
 
 from pairloom.components.pairs.errors import DataError
 
-__all__ = ["file_size", "find_files", "fingerprint", "is_gzip", "open_bytes", "open_raw"]
+__all__ = [
+    "file_size",
+    "find_files",
+    "fingerprint",
+    "is_gzip",
+    "listing",
+    "open_bytes",
+    "open_raw",
+]
 
 GZIP = b"\x1f\x8b"
 """The first bytes of every gzip file, and of no valid UTF-8 text."""
@@ -105,6 +113,15 @@ def fingerprint(path: str) -> str:
     else:
         changed = os.stat(path).st_mtime_ns
     return f"{path}:{size}:{changed}"
+
+
+def listing(folder: str) -> dict[str, str]:
+    """Every file below a folder at a URL, with a text of its size and time."""
+    pattern = folder.rstrip("/") + "/**"
+    return {
+        file.path: f"{file.size_in_bytes}:{file.last_updated_in_seconds}"
+        for file in _file_systems().match([pattern])[0].metadata_list
+    }
 
 
 def _file_systems() -> Any:

@@ -4,6 +4,7 @@ import glob
 from collections.abc import Iterator
 from typing import Any
 
+from pairloom.components.pairs.behind import fingerprint_behind
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import file_size, fingerprint, is_gzip
 from pairloom.components.pairs.formats import FORMATS, find_format
@@ -15,23 +16,27 @@ from pairloom.components.pairs.rows import Chunk
 from pairloom.components.pairs.settings import PairSettings
 from pairloom.components.pairs.unreadable import what_is_wrong
 
-__all__ = ["data_fingerprint", "plan_chunks"]
+__all__ = ["data_fingerprint", "plan_chunks", "sources_fingerprint"]
 
 CHUNK_BYTES = 2 * 2**20
 MOST_CHUNKS = 200
+
+FILE_CHUNK_BYTES = 64 * 2**10
+"""The same where rows hold paths: behind a short line is the work of a whole file."""
 
 GENERATED_BYTES = 256
 """As how much of a file a generated row counts."""
 
 
 def plan_chunks(
-    settings: PairSettings, chunk_bytes: int = CHUNK_BYTES, most_chunks: int = MOST_CHUNKS
+    settings: PairSettings, chunk_bytes: int = 0, most_chunks: int = MOST_CHUNKS
 ) -> list[Chunk]:
     """Cuts all files into chunks; the cut depends on the files alone, never on the workers.
 
     Args:
         settings: What to read.
-        chunk_bytes: About how much of the largest file of a group a chunk has, at least.
+        chunk_bytes: About how much of the largest file of a group a chunk has, at least; 0: as
+            suits the fields.
         most_chunks: Chunks grow beyond `chunk_bytes` so as to be about so many.
 
     Returns:
@@ -39,27 +44,40 @@ def plan_chunks(
     """
     form = find_format(settings.format)
     groups = list(_groups(settings))
+    if not chunk_bytes:
+        chunk_bytes = FILE_CHUNK_BYTES if settings.has_files else CHUNK_BYTES
     made = form.count(settings) if isinstance(form, Generated) else 0
     total = made * GENERATED_BYTES or sum(max(map(file_size, files)) for _, files in groups)
     wanted = max(chunk_bytes, total // most_chunks)
     chunks: list[Chunk] = []
     for split, files in groups:
         pieces: list[dict[str, Any]]
+        cut = files if form.side_by_side else files[:1]
         if made:
             step = -(-wanted // GENERATED_BYTES)
             pieces = [{"first": first, "lines": step} for first in range(1, made + 1, step)]
-        elif (
-            not form.splittable or max(map(file_size, files)) <= wanted or any(map(is_gzip, files))
-        ):
+        elif not form.splittable or max(map(file_size, cut)) <= wanted or any(map(is_gzip, cut)):
             pieces = [{}]
         else:
-            pieces = list(_cut(files, wanted))
+            pieces = list(_cut(cut, wanted))
         chunks += [Chunk(len(chunks) + i, split, files, **piece) for i, piece in enumerate(pieces)]
     return chunks
 
 
 def data_fingerprint(settings: PairSettings) -> str:
-    """A text that is another one when a file was changed, added or taken away."""
+    """A text that is another one when a file was changed, added or taken away.
+
+    Files whose paths rows hold count as well.
+    """
+    found = sources_fingerprint(settings)
+    if settings.has_files:
+        chunks = plan_chunks(settings, chunk_bytes=2**62)
+        found = f"{found}\n{fingerprint_behind(chunks, settings)}"
+    return found
+
+
+def sources_fingerprint(settings: PairSettings) -> str:
+    """As `data_fingerprint`, but of the files alone that rows are read from."""
     if isinstance(find_format(settings.format), Generated):
         # Only the options matter, and these are part of the settings.
         return "\n".join(f"{split}:{files[0]}" for split, files in _groups(settings))

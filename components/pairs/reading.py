@@ -2,7 +2,7 @@
 
 import hashlib
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -12,6 +12,7 @@ from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.joining import join_rows
 from pairloom.components.pairs.rows import SHOWN, Chunk, LeftOut, Pair, Rejection, Row, shown
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.values import Reader, readers
 from pairloom.kinds import FieldError, Kind
 
 __all__ = ["Item", "hashed_share", "read_pairs"]
@@ -46,13 +47,14 @@ def read_pairs(
     Yields:
         A `Pair`, a `Rejection` or a `LeftOut` for each row, in the order of the file.
     """
-    check = _checker(chunk, settings)
+    fields = readers(settings)
+    check = _checker(chunk, settings, fields)
     rows = some(find_format(settings.format).rows(chunk, settings))
     if settings.disjoint and chunk.split == "train":
         rows = _without_held_out(rows, check, settings)
     if settings.joined > 1:
         rows = join_rows(_checked(rows, check), settings.joined)
-    fields, together, limit = _fields(settings), _together(settings), settings.max_length
+    together, limit = _together(settings), settings.max_length
     split_by, key_of = settings.split_by, settings.kinds[settings.split_by].key
     shares = settings.shares if chunk.split == "train" else {}
     bounds = list(accumulate(shares.values()))
@@ -83,11 +85,6 @@ def read_pairs(
         yield Pair(file, line, split, tuple(values))
 
 
-def _fields(settings: PairSettings) -> list[tuple[Callable[..., Any], Mapping[str, Any]]]:
-    kinds = (kind.read for kind in settings.kinds)
-    return list(zip(kinds, settings.field_options, strict=True))
-
-
 def _together(settings: PairSettings) -> list[tuple[int, Callable[[list[Any]], None]]]:
     """What looks at all values of a row, each with the place of the field that it is for."""
     return [
@@ -103,9 +100,11 @@ def _check_beside(settings: PairSettings, place: int, values: list[Any]) -> None
     settings.kinds[place].check(values[place], inputs, named[settings.output])
 
 
-def _checker(chunk: Chunk, settings: PairSettings) -> _Check:
+def _checker(
+    chunk: Chunk, settings: PairSettings, fields: Sequence[tuple[Reader, Mapping[str, Any]]]
+) -> _Check:
     """What makes checked values of a row's raw ones, or says why it cannot."""
-    fields, together, limit = _fields(settings), _together(settings), settings.max_length
+    together, limit = _together(settings), settings.max_length
 
     def check(row: Row) -> tuple[Any, ...] | Rejection:
         values: list[Any] = []

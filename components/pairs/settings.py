@@ -30,6 +30,8 @@ class PairSettings:
         fields: Names of the fields, in order.
         kinds: Their kinds, in the same order.
         field_options: What the recipe says of each, the kind's defaults included.
+        folder: Where the paths of all files start.
+        folders: For each field whose values are files, where their paths start; else empty.
         split_by: Index of the field whose equal values stay together.
         columns: Position or name of each field's column, or of several whose values are a list;
             None for the format's default.
@@ -50,6 +52,8 @@ class PairSettings:
     fields: tuple[str, ...]
     kinds: tuple[Kind, ...]
     field_options: tuple[Mapping[str, Any], ...]
+    folder: str
+    folders: tuple[str, ...]
     split_by: int = 0
     columns: tuple[Column, ...] | None = None
     header: bool = False
@@ -106,15 +110,21 @@ class PairSettings:
                     f"`data.columns` must name a column for each field, {list(names)}. "
                     f"Received: columns={dict(columns)}."
                 )
+        field_options = tuple(
+            {**asdict(kind.Options()), **fields[name], "kind": kind.name}
+            for kind, name in zip(kinds, names, strict=True)
+        )
         return cls(
             format=data["format"],
             sources=sources,
             shares=_shares(data.get("split") or {}, sources, fold),
             fields=names,
             kinds=kinds,
-            field_options=tuple(
-                {**asdict(kind.Options()), **fields[name], "kind": kind.name}
-                for kind, name in zip(kinds, names, strict=True)
+            field_options=field_options,
+            folder=_folder(data),
+            folders=tuple(
+                _absolute(str(options["folder"]), _folder(data)) if kind.is_file else ""
+                for kind, options in zip(kinds, field_options, strict=True)
             ),
             split_by=names.index(split_by),
             columns=None if columns is None else tuple(_column(columns[name]) for name in names),
@@ -133,6 +143,15 @@ class PairSettings:
     def fields_section(self) -> str:
         """The section `fields` as JSON, the kinds' defaults and all that was settled included."""
         return json.dumps(dict(zip(self.fields, map(dict, self.field_options), strict=True)))
+
+    def path(self, path: str) -> str:
+        """A path from the folder of the data, absolute."""
+        return _absolute(path, self.folder)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether rows hold paths of files."""
+        return any(kind.is_file for kind in self.kinds)
 
     @property
     def line_limit(self) -> int:
@@ -177,20 +196,27 @@ def _shares(
     return shares
 
 
+def _folder(data: Mapping[str, Any]) -> str:
+    folder: str = data.get("folder") or "."
+    return folder if _is_remote(folder) else os.path.abspath(folder)
+
+
+def _absolute(path: str, folder: str) -> str:
+    if _is_remote(path):
+        return path
+    joined = os.path.join(folder, os.path.expanduser(path))
+    return joined if _is_remote(joined) else os.path.normpath(joined)
+
+
 def _sources(data: Mapping[str, Any]) -> dict[str, Any]:
-    folder = data.get("folder") or "."
-    if not _is_remote(folder):
-        folder = os.path.abspath(folder)
+    folder = _folder(data)
 
     def absolute(source: Any) -> Any:
         if isinstance(source, Mapping):
             return {field: absolute(path) for field, path in source.items()}
         if isinstance(source, (list, tuple)):
             return [absolute(path) for path in source]
-        if source is None or _is_remote(source):
-            return source
-        joined = os.path.join(folder, os.path.expanduser(source))
-        return joined if _is_remote(joined) else os.path.normpath(joined)
+        return source if source is None else _absolute(source, folder)
 
     given = {name: data[name] for name in SPLITS if data.get(name)}
     return {name: absolute(source) for name, source in {"train": None, **given}.items()}

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.overlap import Digests, PairDigests, count_overlap
+from pairloom.components.pairs.proving import Prover
 from pairloom.components.pairs.reading import read_pairs
 from pairloom.components.pairs.rows import Chunk, LeftOut, Pair, Rejection
 from pairloom.components.pairs.settings import PairSettings
@@ -82,6 +83,7 @@ class _WriteChunk(beam.DoFn):
 
     def setup(self) -> None:
         self._settings = PairSettings.from_sections(*self._sections)
+        self._proved = Prover(self._settings)
 
     def process(self, chunk: Chunk) -> Iterator[Any]:
         """Gives number and summary of a chunk, and, tagged, the digests of its pairs."""
@@ -89,6 +91,8 @@ class _WriteChunk(beam.DoFn):
         shards = _Shards(self._examples, self._rejected, chunk.number)
         try:
             for item in read_pairs(chunk, self._settings):
+                if isinstance(item, Pair):
+                    item = self._proved(item)
                 summary.add(item, self._settings)
                 if isinstance(item, Rejection):
                     shards.reject(item)

@@ -14,6 +14,7 @@ from pairloom.components.metrics import get_metric
 from pairloom.components.report.choosing import JUDGED, choose, choose_metric, measure
 from pairloom.components.report.plain_rows import Budget, plain_row, plain_value
 from pairloom.components.report.rows import Rows, read_rows
+from pairloom.kinds import find_kind
 from pairloom.kinds.learned import read_fields
 from pairloom.serving.description import DESCRIPTION_FILE, Description
 from pairloom.serving.naming import BEGINNING
@@ -118,7 +119,12 @@ def _example(
     drawn, whole = plain_row(told, description, budget)
     output = description.output.name
     return {
-        "given": {name: plain_value(values[row].numpy()) for name, values in rows.given.items()},
+        "given": {
+            field.name: plain_value(
+                find_kind(field.kind).kept(rows.given[field.name][row].numpy())
+            )
+            for field in description.inputs
+        },
         "references": [plain_value(value) for value in rows.references[row]],
         "value": drawn.get(output),
         "row": drawn,

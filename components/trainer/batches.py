@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from pairloom.kinds.columns import Column, Part
+from pairloom.kinds.columns import Column, Part, SharedColumn
 from pairloom.kinds.graph import FieldGraph
+from pairloom.models.repeated import Repeated
 
 _PARSED_AT_ONCE = 2048
 # What is held in memory and shuffled together: so many pairs, or so many bytes.
 _CHUNK_PAIRS = 500_000
 _CHUNK_BYTES = 1 << 30
 
-Batch = tuple[dict[str, np.ndarray], np.ndarray]
+Batch = tuple[dict[str, Any], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class Chunk:
         read = {**self.inputs, **self.extras}
         inputs = {name: column.batch(rows, least) for name, column in read.items()}
         return inputs, self.target.batch(rows, least)
+
+    def shared(self) -> np.ndarray | None:
+        """A number for each pair, the same for pairs that share a value; None: none do."""
+        found = [one.which for one in self.inputs.values() if isinstance(one, SharedColumn)]
+        return found[0] if found else None
 
 
 @dataclass
@@ -106,14 +112,17 @@ class Pairs:
 
         records = tf.data.TFRecordDataset(names, compression_type="GZIP")
         parts: list[Part] = []
+        known: dict[bytes, bytes] = {}
         pairs = size = 0
         for count, part in records.batch(_PARSED_AT_ONCE).map(parse).as_numpy_iterator():
-            parts.append(part)
+            held, added = _held_once(part, known)
+            parts.append(held)
             pairs += int(count)
-            size += sum(array.nbytes for array in part.values())
+            size += added
             if pairs >= _CHUNK_PAIRS or size >= _CHUNK_BYTES:
                 yield self._chunk(parts)
                 parts, pairs, size = [], 0, 0
+                known.clear()
         if parts:
             yield self._chunk(parts)
 
@@ -133,6 +142,7 @@ def in_batches(
     shuffle_seed: int | None = None,
     fixed_shapes: bool = False,
     at_most: int = 0,
+    repeated: bool = True,
 ) -> tf.data.Dataset:
     """Cuts pairs of similar size into batches of about `batch_tokens` places a field.
 
@@ -143,6 +153,8 @@ def in_batches(
         shuffle_seed: Shuffles with it; the same seed gives the same batches. None: by length.
         fixed_shapes: Pads to few lengths, for XLA.
         at_most: Stops after so many pairs; 0: never.
+        repeated: Whether inputs that pairs share come as `Repeated`; else row by row, for those
+            who cut batches.
 
     Returns:
         A dataset of `(inputs and further fields by name, target)`, padded.
@@ -154,16 +166,55 @@ def in_batches(
         for chunk in pairs.chunks():
             rows = np.arange(min(left, len(chunk)) if at_most else len(chunk))
             for batch, least in _cut(chunk, rows, batch_tokens, random, fixed_shapes):
-                yield chunk.batch(batch, least)
+                inputs, target = chunk.batch(batch, least)
+                yield inputs if repeated else row_by_row(inputs), target
             left -= len(rows)
             if at_most and left <= 0:
                 return
 
     signature = (
-        {name: graph.tensor_spec() for name, graph in {**pairs.inputs, **pairs.extras}.items()},
+        {name: _spec(graph, repeated) for name, graph in {**pairs.inputs, **pairs.extras}.items()},
         target_spec(pairs),
     )
     return tf.data.Dataset.from_generator(generate, output_signature=signature).prefetch(2)
+
+
+def row_by_row(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The inputs of a batch, those that come `Repeated` as so many rows."""
+    return {
+        name: given.values[given.rows] if isinstance(given, Repeated) else given
+        for name, given in inputs.items()
+    }
+
+
+def read_inputs(
+    graphs: Mapping[str, FieldGraph], inputs: Mapping[str, Any], seed: tf.Tensor | None = None
+) -> dict[str, Any]:
+    """A batch's inputs as training and evaluation see them.
+
+    Args:
+        graphs: The input fields.
+        inputs: As a batch has them.
+        seed: Of what is drawn, as `FieldGraph.corrupted` says; each field has draws of its own.
+    """
+    read = {}
+    for number, (name, graph) in enumerate(graphs.items()):
+        given = inputs[name]
+        own = None
+        if seed is not None:
+            own = tf.random.experimental.stateless_fold_in(seed, number)
+        if isinstance(given, Repeated):
+            read[name] = given._replace(values=graph.corrupted(given.values, own))
+        else:
+            read[name] = graph.corrupted(given, own)
+    return read
+
+
+def _spec(graph: FieldGraph, repeated: bool) -> Any:
+    spec = graph.tensor_spec()
+    if not (graph.shared and repeated):
+        return spec
+    return Repeated(spec, tf.TensorSpec([None], tf.int32))
 
 
 def target_spec(pairs: Pairs) -> tf.TensorSpec:
@@ -195,6 +246,7 @@ def _cut(
         longest = bounds[np.searchsorted(bounds, np.max([one[:, 0] for one in extents], 0))]
         extents = [np.column_stack([longest, one[:, 1:]]) for one in extents]
     *inputs, target = extents
+    shared = chunk.shared()
     source = np.max([one[:, 0] for one in inputs], 0) if inputs else np.zeros_like(target[:, 0])
     # Pairs of one length come in a new order each time.
     chance = random.permutation(len(rows)) if random is not None else np.arange(len(rows))
@@ -203,6 +255,8 @@ def _cut(
     first = np.where(target[:, 0] % 2, source, -source)
     others = [one[:, axis] for one in inputs for axis in range(one.shape[1] - 1, 0, -1)]
     order = np.lexsort((chance, *others, first, target[:, 0]))
+    if shared is not None:
+        order = order[_together(shared[rows][order], target[order, 0], random)]
     rows = rows[order]
     # Lists, for in NumPy a step for each row would cost ten times as much.
     reaches = np.concatenate(extents, 1)[order].tolist()
@@ -228,6 +282,24 @@ def _cut(
     return batches
 
 
+def _together(
+    shared: np.ndarray, lengths: np.ndarray, random: np.random.Generator | None
+) -> np.ndarray:
+    """The order in which rows that share a value are neighbours.
+
+    Args:
+        shared: A number for each row, the same for rows that share.
+        lengths: Of each row; groups whose longest rows are alike are neighbours too.
+        random: Shuffles groups of one length.
+    """
+    numbers, group = np.unique(shared, return_inverse=True)
+    longest = np.zeros(len(numbers), lengths.dtype)
+    np.maximum.at(longest, group, lengths)
+    count = len(numbers)
+    chance = random.permutation(count) if random is not None else np.arange(count)
+    return np.lexsort((chance[group], longest[group]))
+
+
 def _of_field(parts: Sequence[Part], graph: FieldGraph) -> list[Part]:
     """The parts of one field, under the names that its graph gave them."""
     names = [f"{part}{of}" for part in graph.parts for of in ("", ":lengths")]
@@ -235,6 +307,17 @@ def _of_field(parts: Sequence[Part], graph: FieldGraph) -> list[Part]:
         {name: part[graph.field + name] for name in names if graph.field + name in part}
         for part in parts
     ]
+
+
+def _held_once(part: Part, known: dict[bytes, bytes]) -> tuple[Part, int]:
+    """A part whose texts are those `known`, where they are equal, and the memory that it adds."""
+    size = sum(array.nbytes for array in part.values())
+    held = dict(part)
+    for name, array in part.items():
+        if array.dtype == object:
+            size += sum(len(value) for value in {*array} - known.keys())
+            held[name] = np.array([known.setdefault(value, value) for value in array], object)
+    return held, size
 
 
 def _narrow(tensor: tf.Tensor) -> tf.Tensor:

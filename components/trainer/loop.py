@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from pairloom.components.trainer.averages import Averages
-from pairloom.components.trainer.batches import Pairs, in_batches
+from pairloom.components.trainer.batches import Pairs, in_batches, read_inputs
 from pairloom.components.trainer.estimate import Estimate
 from pairloom.components.trainer.fused_adam import FusedAdam
 from pairloom.components.trainer.meters import Clock, Meter
@@ -278,21 +278,11 @@ class TrainingLoop:
         return self._gradients(inputs, target, share, noise_seed)
 
     def _loss_of(self, inputs, target, objective: Objective = PLAIN, noise_seed=None):
-        read = self._read(inputs, noise_seed)
+        read = read_inputs(self._train_pairs.inputs, inputs, noise_seed)
         encoded = self.model.encode(read, target, training=objective.training)
         if objective.supervision:
             objective = self._with_links(inputs, objective)
         return self.output.loss(self.model, encoded, target, objective)
-
-    def _read(self, inputs, noise_seed):
-        """The inputs as they are spoiled; each by draws of its own, where there is a seed."""
-        read = {}
-        for number, (name, graph) in enumerate(self._train_pairs.inputs.items()):
-            seed = noise_seed
-            if seed is not None:
-                seed = tf.random.experimental.stateless_fold_in(seed, number)
-            read[name] = graph.corrupted(inputs[name], seed)
-        return read
 
     def _with_links(self, inputs, objective: Objective) -> Objective:
         """The objective with what the batch says of where to look in the only input."""
@@ -349,6 +339,8 @@ class TrainingLoop:
             self.settings.batch_tokens,
             shuffle_seed=1000 * self.settings.seed + epoch,
             fixed_shapes=self.settings.xla,
+            # A strategy cuts batches row by row.
+            repeated=self.strategy.num_replicas_in_sync == 1,
         )
 
     def _report(self) -> None:

@@ -17,7 +17,7 @@ import tensorflow_transform as tft
 from pairloom.components.anywhere import changed, listed, remove
 from pairloom.components.evaluator.buckets import bucket_labels
 from pairloom.components.holding import Held, held, is_held
-from pairloom.components.trainer.batches import Pairs
+from pairloom.components.trainer.batches import Pairs, row_by_row
 from pairloom.components.trainer.devices import choose_strategy, reserve_devices
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.precision import precision_of
@@ -194,6 +194,7 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     by_length = np.argsort(chunk.longest()[:_SAMPLED_PAIRS], kind="stable")
     rows = by_length[sorted({0, len(by_length) // 2, len(by_length) - 1})]
     inputs, targets = chunk.batch(rows)
+    inputs = row_by_row(inputs)
     values = {name: graph.values(inputs[name]).numpy() for name, graph in pairs.inputs.items()}
     values.setdefault(pairs.output.field, pairs.output.values(targets).numpy())
     return [

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from pairloom.components.metrics import get_metric, metric_takes
 from pairloom.components.metrics.likelihood import Likelihood
-from pairloom.components.trainer.batches import Pairs, in_batches
+from pairloom.components.trainer.batches import Pairs, in_batches, read_inputs
 from pairloom.kinds.output import FieldOutput
 from pairloom.models import EncoderDecoder
 
@@ -48,8 +48,7 @@ class Watch:
 
     def _answers(self, inputs, target) -> dict[str, tf.Tensor]:
         output, model = self._output, self._model
-        read = {name: self._inputs[name].corrupted(inputs[name]) for name in self._inputs}
-        encoded = model.encode(read, target)
+        encoded = model.encode(read_inputs(self._inputs, inputs), target)
         references = output.graph.values(target)
         if self._judges:
             return {**output.judged(model, encoded, references), "references": references}

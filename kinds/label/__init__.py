@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from pairloom.kinds.kind import FieldError, Kind
-from pairloom.kinds.text import is_one_text, read_text, serve_text
+from pairloom.kinds.reading import read_text
+from pairloom.kinds.text import is_one_text, serve_text
 
 if TYPE_CHECKING:
     import tensorflow as tf

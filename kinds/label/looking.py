@@ -46,6 +46,7 @@ def suggest(values: Sequence[Any], size: Size, source: str | None = None) -> Adv
             "units": size.units,
             "dropout": size.dropout,
         },
+        asked={"context": "attention"},
         metrics={"accuracy": "accuracy", "macro_f1": "macro_f1"},
         threshold=f"at_least: {min(99, round(100 * most) + 1)}",
         tolerance=1,

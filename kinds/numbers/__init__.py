@@ -11,7 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pairloom.kinds.kind import FieldError, FieldOptions, Kind
-from pairloom.kinds.text import read_text
+from pairloom.kinds.reading import read_text
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairloom.kinds.kind import FieldError, FieldOptions, Kind
+from pairloom.kinds.reading import read_text
 from pairloom.kinds.text.likeness import alike_text
 from pairloom.kinds.text.search import Search
 from pairloom.kinds.text.vocabulary import Vocabulary
@@ -21,7 +22,6 @@ __all__ = [
     "Text",
     "TextOptions",
     "is_one_text",
-    "read_text",
     "serve_text",
 ]
 
@@ -113,33 +113,6 @@ def vectors_misfit(options: dict[str, Any], part: dict[str, Any]) -> str:
     if received == width:
         return ""
     return f"`vectors` of {received} numbers where `{name}` is {width}: make them equal"
-
-
-def read_text(raw: Any, max_length: int) -> str:
-    """A raw value as a text.
-
-    Raises:
-        FieldError: It is not text, empty, or too long.
-    """
-    if isinstance(raw, bytes):
-        try:
-            raw = raw.decode()
-        except UnicodeDecodeError:
-            raise FieldError("is not valid UTF-8") from None
-    elif isinstance(raw, str):
-        try:
-            # JSON can hold half a surrogate pair, which is no text.
-            raw.encode()
-        except UnicodeEncodeError:
-            raise FieldError("is not valid UTF-8") from None
-    else:
-        raise FieldError(f"must be a string, received {type(raw).__name__}")
-    text: str = raw.strip()
-    if not text:
-        raise FieldError("is empty")
-    if len(text) > max_length:
-        raise FieldError(f"is longer than {max_length:,} characters")
-    return text
 
 
 def is_one_text(value: Any) -> bool:

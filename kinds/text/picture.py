@@ -1,11 +1,12 @@
-"""Attention over a text's tokens, drawn in the terminal."""
+"""Attention over a text's tokens, drawn in the terminal and into a file."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pairloom.kinds.heatmap import heatmap
-from pairloom.kinds.looked import Looked
+from pairloom.kinds.looked import Looked, Picture
 
-__all__ = ["draw"]
+__all__ = ["draw", "plan"]
 
 
 def draw(
@@ -26,3 +27,22 @@ def draw(
         return ""
     tokens = [str(token) for token in looked.tokens]
     return heatmap(looked.attention, tokens, target_tokens, width, color)
+
+
+def plan(looked: Looked, target_tokens: Sequence[str], value: Any) -> Picture | None:
+    """The same as a picture; None where there is nothing to draw.
+
+    Args:
+        looked: As of `draw`.
+        target_tokens: The answer's.
+        value: The text itself.
+    """
+    del value
+    if looked.attention is None:
+        return None
+    arguments = {
+        "weights": looked.attention,
+        "source_tokens": looked.tokens,
+        "target_tokens": target_tokens,
+    }
+    return Picture("alignment", arguments)

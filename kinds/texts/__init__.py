@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairloom.kinds.kind import FieldError, Kind
+from pairloom.kinds.reading import read_text
 from pairloom.kinds.text import (
     TextOptions,
     is_one_text,
-    read_text,
     serve_text,
     vectors_misfit,
 )

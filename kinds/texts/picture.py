@@ -1,15 +1,16 @@
-"""Attention over sentences and their words, drawn in the terminal."""
+"""Attention over sentences and their words, drawn in the terminal and into a file."""
 
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from pairloom.kinds.heatmap import display_width, heatmap, painted, shaded
-from pairloom.kinds.looked import Looked
+from pairloom.kinds.looked import Looked, Picture
 from pairloom.kinds.pieces import WORD_MARK, shown_pieces
 
-__all__ = ["draw"]
+__all__ = ["draw", "plan"]
 
 _BAR = 8
 _NARROWEST_TEXT = 16
@@ -61,6 +62,26 @@ def draw(
         numbers = [str(number + 1) for number in range(len(looked.tokens))]
         lines += ["", heatmap(looked.attention, numbers, target_tokens, width, color)]
     return "\n".join(lines)
+
+
+def plan(looked: Looked, target_tokens: Sequence[str], value: Any) -> Picture | None:
+    """The document with its sentences and words shaded; None where nothing was looked at.
+
+    Args:
+        looked: As of `draw`; where the answer has several tokens, the mean over them is drawn.
+        target_tokens: The answer's.
+        value: The document itself.
+    """
+    del target_tokens, value
+    if not looked.tokens or (looked.attention is None and looked.inner is None):
+        return None
+    inner = [
+        [0.0] * len(words) if looked.inner is None else looked.inner[place, : len(words)]
+        for place, words in enumerate(looked.tokens)
+    ]
+    weights = None if looked.attention is None else looked.attention.mean(0)
+    arguments = {"word_weights": inner, "sentence_weights": weights, "sentences": looked.tokens}
+    return Picture("shaded_document", arguments)
 
 
 def _shaded(looked: Looked) -> Iterator[list[Word]]:

@@ -1,5 +1,6 @@
 """A decoder of labels."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import keras
@@ -17,7 +18,9 @@ CONTEXTS = ("attention", "pooling", "summary")
 
 @keras.saving.register_keras_serializable(package="pairloom")
 class ClassHead(SharedParts, Decoder):
-    """Says how likely each class is: `logits = V [q; c] + b`, the query `q` where there is one.
+    """Says how likely each class is: `logits = V f([q; c]) + b`, the query `q` where there is one.
+
+    `f` are the `hidden` layers, `relu(W x + b)` each; without any it is nothing.
 
     What `c` is:
 
@@ -32,7 +35,9 @@ class ClassHead(SharedParts, Decoder):
         classes: The number of classes.
         context: `"summary"`, `"pooling"` or `"attention"`.
         units: Width of the hidden layer of the pooling or the attention.
-        dropout: Share of the entries of `[q; c]` dropped in training.
+        dropout: Share of the entries of `f([q; c])` dropped in training.
+        hidden: Widths of the layers of `f`. Where the answer hangs on how query and context go
+            together, as of a question with a `not` in it, there must be one.
         attention: The attention layer; `SoftAttention(AdditiveScore(units))` when None.
 
     Call arguments:
@@ -54,6 +59,7 @@ class ClassHead(SharedParts, Decoder):
         context: Literal["attention", "pooling", "summary"] = "summary",
         units: Count = 256,
         dropout: Share = 0.0,
+        hidden: Sequence[int] = (),
         *,
         attention: keras.layers.Layer | None = None,
         **kwargs,
@@ -76,6 +82,7 @@ class ClassHead(SharedParts, Decoder):
             "context": context,
             "units": units,
             "dropout": dropout,
+            "hidden": list(hidden),
         }
         policy = self.dtype_policy
         self.context = context
@@ -84,6 +91,7 @@ class ClassHead(SharedParts, Decoder):
             self.pooling = AttentionPooling(units, dtype=policy)
         elif context == "attention" and attention is None:
             self.attention = SoftAttention(AdditiveScore(units, dtype=policy), dtype=policy)
+        self.hidden = [keras.layers.Dense(width, "relu", dtype=policy) for width in hidden]
         self.dropout = keras.layers.Dropout(dropout, dtype=policy)
         self.output_layer = keras.layers.Dense(classes, dtype=policy)
 
@@ -103,6 +111,9 @@ class ClassHead(SharedParts, Decoder):
             self.pooling.build(memory_shape.states)
         elif self.attention is not None and not self.attention.built:
             self.attention.build((query_shape[0], 1, query_shape[-1]), memory_shape.states)
+        for dense in self.hidden:
+            dense.build((memory_shape.states[0], width))
+            width = dense.units
         self.output_layer.build((memory_shape.states[0], width))
 
     def call(self, memory, query=None, training=False):
@@ -123,6 +134,8 @@ class ClassHead(SharedParts, Decoder):
             context = ops.squeeze(context, 1)
         if query is not None:
             context = ops.concatenate([query, context], -1)
+        for dense in self.hidden:
+            context = dense(context)
         return self.output_layer(self.dropout(context, training=training)), weights
 
     def _check(self, query: Any) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import keras
 from keras import ops
 
-# Of the small network's stages, each of which halves height and width.
-CHANNELS = (32, 64, 128, 256)
+from pairloom.models.encoders.own_networks import OWN_NETWORKS
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -18,8 +17,8 @@ class Convolution(keras.layers.Layer):
     """A convolutional network without its head, as a layer.
 
     Args:
-        backbone: `"small"`, four stages of convolution, group normalisation (Wu and He, 2018) and
-            ReLU; or the name of a model in `keras.applications`, in any case.
+        backbone: `"small"` or `"residual"`, networks of our own (own_networks.py); or the name of a
+            model in `keras.applications`, in any case.
         weights: A file with the backbone's weights, as its `save_weights` writes it (or the
             `*_notop.h5` that Keras offers for download); None: trained from the start. What is
             saved of the layer holds the weights, and needs the file no more.
@@ -81,18 +80,18 @@ class Convolution(keras.layers.Layer):
 
 def _find(name: str) -> tuple[Callable[..., keras.Model], Callable]:
     """The network of that name, and what it wants done to pixels."""
-    if name == "small":
-        return _small, lambda images: images / 127.5 - 1.0
+    if name in OWN_NETWORKS:
+        return OWN_NETWORKS[name], lambda images: images / 127.5 - 1.0
     known = {
         found.lower(): make
         for found, make in inspect.getmembers(keras.applications, inspect.isfunction)
     }
     if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), ["small", *known], n=3, cutoff=0.4)
+        near = difflib.get_close_matches(name.lower(), [*OWN_NETWORKS, *known], n=3, cutoff=0.4)
         names = [known[match].__name__ if match in known else match for match in near]
         hint = f" Did you mean one of {names}?" if names else ""
         raise ValueError(
-            "`backbone` must be 'small' or a model in keras.applications. "
+            f"`backbone` must be one of {[*OWN_NETWORKS]} or a model in keras.applications. "
             f"Received: backbone={name!r}.{hint}"
         )
     make = known[name.lower()]
@@ -111,14 +110,3 @@ def _make_with_policy(make: Callable[..., keras.Model], policy, options) -> kera
         return make(**options)
     finally:
         keras.config.set_dtype_policy(before)
-
-
-def _small() -> keras.Model:
-    images = keras.Input((None, None, 3))
-    x = images
-    for channels in CHANNELS:
-        x = keras.layers.Conv2D(channels, 3, strides=2, padding="same", use_bias=False)(x)
-        # Not over the batch: training and inference would disagree.
-        x = keras.layers.GroupNormalization(groups=8)(x)
-        x = keras.layers.ReLU()(x)
-    return keras.Model(images, x, name="small")

@@ -20,7 +20,8 @@ class FrameEncoder(Encoder):
     Donahue et al. (2015).
 
     Args:
-        backbone: `"small"`, or the name of a model in `keras.applications`; see `Convolution`.
+        backbone: `"small"`, `"residual"`, or the name of a model in `keras.applications`; see
+            `Convolution`.
         units: Width of the states; with two directions each has half of it.
         cell: The cell's name, such as `"gru"`.
         layers: How many recurrent layers are stacked.

@@ -9,6 +9,7 @@ from keras import ops
 from pairloom.models.encoders.convolution import Convolution
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -18,7 +19,8 @@ class ImageEncoder(Encoder):
     The map's `rows * columns` vectors are projected to `units`: what Xu et al. (2015) attend to.
 
     Args:
-        backbone: `"small"`, or the name of a model in `keras.applications`; see `Convolution`.
+        backbone: `"small"`, `"residual"`, or the name of a model in `keras.applications`; see
+            `Convolution`.
         units: Width of the states.
         weights: A file with the backbone's weights; None: trained from the start.
         trainable_backbone: Whether the backbone learns; None: where it has no `weights`.
@@ -32,12 +34,15 @@ class ImageEncoder(Encoder):
         everywhere; as summary the states' mean, `(batch, units)`; grid `(batch, 2)`.
     """
 
+    reads = "pixels"
+
     def __init__(
         self,
         backbone: str = "small",
-        units: int = 256,
+        units: Count = 256,
         weights: str | None = None,
         trainable_backbone: bool | None = None,
+        *,
         backbone_options: Mapping[str, Any] | None = None,
         **kwargs,
     ):
@@ -69,6 +74,11 @@ class ImageEncoder(Encoder):
         return Memory(
             (batch, time, self.units), (batch, time), (batch, self.units), grid=(batch, 2)
         )
+
+    def grid(self, images_shape) -> tuple[int | None, int | None]:
+        """Rows and columns of the locations of images of that shape."""
+        _, rows, columns, _ = self.convolution.compute_output_shape(images_shape)
+        return rows, columns
 
     def get_config(self):
         return {**super().get_config(), **self.convolution.settings, "units": self.units}

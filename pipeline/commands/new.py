@@ -8,6 +8,7 @@ from pathlib import Path
 from pairloom.components.pairs.rows import shown
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.new_recipe.columns import Wanted
+from pairloom.pipeline.new_recipe.duration import duration_told
 from pairloom.pipeline.new_recipe.files_look import FilesLook
 from pairloom.pipeline.new_recipe.looking import look_at
 from pairloom.pipeline.new_recipe.suggesting import Suggestion, suggest
@@ -22,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="two files of lines, inputs and outputs; or one TSV, CSV or JSON-lines file; or one "
-        "of conversations or running text",
+        "of conversations or running text; or a folder of files and a table of what is said about "
+        "them",
     )
     parser.add_argument("--source", default="", metavar="COLUMN", help="input: name or position")
     parser.add_argument("--target", default="", metavar="COLUMN", help="output: name or position")
@@ -60,12 +62,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"  pairloom check {quoted}")
     print(f"  pairloom run {quoted}")
     print(f"  pairloom serve {name}")
+    if look.folders:
+        flags = " ".join(f"--{field} ..." for field in look.inputs)
+        print(f"  pairloom predict {flags}")
     return 0
 
 
 def print_look(look: FilesLook, suggestion: Suggestion) -> None:
     """What was found, and what it is thought to be, in a few lines."""
-    files = " and ".join(str(file) for file in look.files)
+    files = " and ".join(str(file) for file in (*look.folders.values(), *look.files))
     print(f"{files}: {look.format}, {look.told}. The first pairs:")
     for row in look.sample:
         print("  " + "  →  ".join(shown(value).replace("\n", " ")[:70] for value in row))
@@ -79,5 +84,7 @@ def print_look(look: FilesLook, suggestion: Suggestion) -> None:
         print(f"Not certain: {look.doubt}. Say which with --source, --target or --swap.")
     for reason in reasons(look, suggestion):
         print(f"  {reason}")
+    for line in duration_told(look, suggestion):
+        print(line)
     if look.pairs < 1000:
         print(f"{look.pairs:,} are few: expect a model that has learned little.")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # no smaller one. Few at once also means that the first answers come soon.
 BATCH = 8
 
+TAKES_OTHER_FLAGS = "--field"
+"""`--photo a.jpg` is `--field photo=a.jpg`: the inputs are the model's to name."""
+
 Rows = dict[str, list[Any]]
 Print = Callable[["Client", Rows], None]
 
@@ -35,12 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an input of a model that has several; repeat it for each",
+        help="an input by its name, also --NAME VALUE; repeat it for each. Where its values are "
+        "files, a folder asks about every file in it",
     )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--explain", action="store_true", help="show what the model looked at")
     shown.add_argument(
-        "--picture", metavar="FILE", help="draw what it looked at for one answer into a PNG file"
+        "--picture",
+        metavar="FILE",
+        help="draw what it looked at for one answer into a PNG file (about one file it is drawn "
+        "anyway, into FILE.attention.png)",
     )
     shown.add_argument(
         "--nbest",
@@ -67,18 +74,42 @@ def run(args: argparse.Namespace) -> int:
     if args.seed is not None and not args.sample:
         raise UserError("Expected --seed with --sample. Received: --seed alone.")
     count, words = alternatives(args.nbest, args.text)
+    from pairloom.pipeline.commands.predict_files import answer_folder, file_asked
     from pairloom.pipeline.commands.predict_questions import asked_rows
 
+    plain = not (args.explain or args.picture or args.nbest is not None or args.sample)
+    streamed = not args.field and (not words or words == ["-"])
     with connect(args) as client:
         rows = asked_rows(client, words, args.field)
-        if args.picture:
-            draw(client, list(rows), args.picture)
-            return 0
+        if args.picture or not streamed:
+            given = list(rows)
+            asked = file_asked(client, given)
+            if asked and asked.path.is_dir():
+                require_plain(plain)
+                return answer_folder(client, asked, BATCH)
+            picture = asked.picture if asked and plain else args.picture
+            if picture:
+                draw(client, given, picture, wanted=bool(args.picture))
+                return 0
+            rows = iter(given)
         for batch in batches(rows):
             print_in_parts(_printer(args, count), client, batch)
             # Into a pipe Python would keep the answers back until it has some kilobytes.
             sys.stdout.flush()
     return 0
+
+
+def require_plain(plain: bool) -> None:
+    """Refuses what can be shown of one answer alone.
+
+    Raises:
+        UserError: it was asked for.
+    """
+    if not plain:
+        raise UserError(
+            "Expected a folder without --explain, --picture, --nbest or --sample, which are for "
+            "one file. Received: both."
+        )
 
 
 def alternatives(given: str | None, words: list[str]) -> tuple[int, list[str]]:
@@ -144,28 +175,35 @@ def require_picture_file(path: str) -> None:
         raise UserError(f"Expected a --picture in a folder. Received: {path}; make it first.")
 
 
-def draw(client: "Client", rows: list[dict[str, Any]], path: str) -> None:
+def draw(client: "Client", rows: list[dict[str, Any]], path: str, wanted: bool = True) -> None:
     """Answers one row of inputs and draws what was looked at for it.
+
+    Args:
+        client: Whom to ask.
+        rows: The row.
+        path: Where the picture goes.
+        wanted: Whether it is an error that there is nothing to draw.
 
     Raises:
         UserError: there are several rows, or nothing was looked at.
     """
     if len(rows) != 1:
-        raise UserError(f"Expected one text with --picture. Received {len(rows)}.")
-    from pairloom.pipeline.commands.predict_answers import save_picture, shown_row
+        raise UserError(f"Expected one question with --picture. Received {len(rows)}.")
+    from pairloom.pipeline.commands.predict_answers import planned_picture, shown_row
+    from pairloom.serving.pictures import save_picture
 
     [columns] = batches(iter(rows))
     [answer] = client.explain(**columns)
-    description = client.describe()
-    title = f"{shown_row(rows[0])} → {answer.text}"
-    for field in description.inputs:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            drawn = save_picture(path, answer.fields[field.name], answer.target_tokens, title)
-        if drawn:
-            print(answer.text)
-            print(f"Drew {path}.")
-            for missing in (one for one in told if one.category.__name__ == "MissingGlyphs"):
-                print(f"note: {missing.message}", file=sys.stderr)
-            return
-    raise UserError("Expected a model that attends to its input. This one has nothing to draw.")
+    picture = planned_picture(client.describe(), rows[0], answer)
+    if wanted and picture is None:
+        raise UserError("Expected a model that attends to its input. This one has nothing to draw.")
+    print(answer.text)
+    if picture is None:
+        return
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        save_picture(path, picture, f"{shown_row(rows[0])} → {answer.text}")
+    # Beside the answer, which may go into a pipe.
+    print(f"Drew {path}.", file=sys.stderr)
+    for missing in (one for one in told if one.category.__name__ == "MissingGlyphs"):
+        print(f"note: {missing.message}", file=sys.stderr)

@@ -9,7 +9,7 @@ from pairloom.pipeline.errors import UserError
 
 if TYPE_CHECKING:
     from pairloom.kinds import Kind
-    from pairloom.kinds.looked import Looked
+    from pairloom.kinds.looked import Picture
     from pairloom.serving.answers import Answer, Explanation
     from pairloom.serving.client import Client
     from pairloom.serving.description import Description
@@ -75,31 +75,31 @@ def shown_row(row: Mapping[str, Any]) -> str:
     return " | ".join(_shown(value) for value in row.values())
 
 
-def save_picture(
-    path: str, looked: "Looked", target_tokens: Sequence[str], title: str = ""
-) -> bool:
-    """Draws what was looked at in one value as a PNG.
+def planned_picture(
+    description: "Description", row: Mapping[str, Any], answer: "Explanation"
+) -> "Picture | None":
+    """What is drawn of an answer: what was looked at in a file, or else in the first other input.
+
+    Args:
+        description: The model's.
+        row: The question.
+        answer: Explained.
 
     Returns:
-        False: there is nothing to draw.
+        None: there is nothing to draw.
     """
-    from pairloom.serving.pictures import save_alignment, save_shaded_document
+    from pairloom.serving.client_values import field_kind
 
-    tokens: Any = looked.tokens
-    if tokens and not isinstance(tokens[0], str):
-        weights = None if looked.attention is None else looked.attention.mean(0)
-        if looked.inner is None and weights is None:
-            return False
-        inner = [
-            [0.0] * len(words) if looked.inner is None else looked.inner[place, : len(words)]
-            for place, words in enumerate(tokens)
-        ]
-        save_shaded_document(path, inner, weights, tokens, title)
-        return True
-    if looked.attention is None:
-        return False
-    save_alignment(path, looked.attention, tokens, target_tokens, title)
-    return True
+    kinds = {field.name: field_kind(field) for field in description.inputs}
+    for name in sorted(kinds, key=lambda name: not kinds[name].is_file):
+        kind = kinds[name]
+        if not kind.name or not kind.has("picture"):
+            continue
+        value = kind.serve(row[name])
+        plan = kind.part("picture").plan(answer.fields[name], answer.target_tokens, value)
+        if plan is not None:
+            return plan
+    return None
 
 
 def explanation_lines(

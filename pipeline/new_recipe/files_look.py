@@ -31,6 +31,8 @@ class FilesLook:
         column_names: All columns or keys that there are to choose from.
         options: The format's own.
         doubt: What else the columns could be; empty: nothing.
+        folders: Field to the folder that its files lie in, where its values are files.
+        references: Whether there are several right answers to one input.
         why: How the format was found out, where its name does not tell.
     """
 
@@ -46,6 +48,8 @@ class FilesLook:
     options: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
     doubt: str = ""
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    references: bool = False
 
     @property
     def looked_at(self) -> int:

@@ -8,6 +8,7 @@ from pairloom.components.pairs.formats.passages import cut_passages
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.new_recipe.columns import NOTHING, Wanted
 from pairloom.pipeline.new_recipe.files_look import FilesLook, by_field, complete
+from pairloom.pipeline.new_recipe.folders import look_at_folder
 from pairloom.pipeline.new_recipe.sampling import require_file, sample_lines
 from pairloom.pipeline.new_recipe.tables import look_at_table, table_format
 
@@ -16,6 +17,8 @@ __all__ = ["look_at"]
 
 def look_at(paths: Sequence[str], wanted: Wanted = NOTHING) -> FilesLook:
     """Looks at one file of pairs or of running text, or at a file of inputs and one of outputs.
+
+    Or at a folder of files and a table of what is said about them.
 
     Args:
         paths: The files.
@@ -26,6 +29,10 @@ def look_at(paths: Sequence[str], wanted: Wanted = NOTHING) -> FilesLook:
             are found, or those that are wanted are not there.
     """
     files = tuple(Path(path).expanduser() for path in paths)
+    folders = [file for file in files if file.is_dir()]
+    if len(files) == 2 and len(folders) == 1:
+        [file] = set(files) - set(folders)
+        return look_at_folder(folders[0], file, wanted)
     for file in files:
         require_file(file)
     if len(files) == 2:

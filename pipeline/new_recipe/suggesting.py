@@ -39,6 +39,9 @@ class Suggestion:
         batch_tokens: Places a batch.
         warmup_steps: Steps until the full learning rate.
         held_out: Share for each of eval and test.
+        join: How several inputs become one; empty: there is one.
+        decoder: The section that writes the output.
+        training: What else training should know.
     """
 
     judged: Mapping[str, Judged]
@@ -49,6 +52,9 @@ class Suggestion:
     batch_tokens: int
     warmup_steps: int
     held_out: float
+    join: Mapping[str, Any]
+    decoder: Mapping[str, Any]
+    training: Mapping[str, Any]
 
     @property
     def shared(self) -> bool:
@@ -78,7 +84,19 @@ def suggest(look: FilesLook) -> Suggestion:
         batch_tokens=batch_tokens,
         warmup_steps=min(1000, max(100, steps // 2)),
         held_out=_held_out(look.pairs),
+        **_joined(look, advice[look.output]),
+        training={name: value for one in advice.values() for name, value in one.training.items()},
     )
+
+
+def _joined(look: FilesLook, output: Advice) -> dict[str, Mapping[str, Any]]:
+    """The join and the decoder: of two inputs the second asks the first, where that can be."""
+    if len(look.inputs) < 2:
+        return {"join": {}, "decoder": output.decoder}
+    if len(look.inputs) == 2 and output.asked:
+        asks = {"type": "query", "asks": look.inputs[1]}
+        return {"join": asks, "decoder": {**output.decoder, **output.asked}}
+    return {"join": {"type": "concat"}, "decoder": output.decoder}
 
 
 def _asked(look: FilesLook, size: Size) -> tuple[dict[str, Judged], dict[str, Advice]]:

@@ -15,7 +15,7 @@ from pairloom.pipeline.new_recipe.judging import looks_like_something
 from pairloom.pipeline.new_recipe.number_tables import look_at_number_table
 from pairloom.pipeline.new_recipe.sampling import LINE_LIMIT
 
-__all__ = ["look_at_table", "table_format"]
+__all__ = ["look_at_table", "read_rows", "table_format"]
 
 
 def table_format(file: Path, lines: Sequence[str]) -> str:
@@ -44,7 +44,7 @@ def look_at_table(
     """
     if table == "jsonl":
         return _look_at_json(file, lines, count, wanted)
-    rows = _csv_rows(file, lines) if table == "csv" else [line.split("\t") for line in lines]
+    rows = read_rows(file, table, lines)
     width, _ = Counter(map(len, rows)).most_common(1)[0]
     if width < 2:
         raise UserError(
@@ -73,6 +73,17 @@ def look_at_table(
         column_names=names,
         doubt=chosen.doubt,
     )
+
+
+def read_rows(file: Path, table: str, lines: list[str]) -> list[list[str]]:
+    """The rows of a `csv` or `tsv`, the header among them.
+
+    Raises:
+        UserError: there are none.
+    """
+    if table == "csv":
+        return _csv_rows(file, lines)
+    return [line.split("\t") for line in lines]
 
 
 def _csv_rows(file: Path, lines: list[str]) -> list[list[str]]:

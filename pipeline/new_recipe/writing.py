@@ -51,7 +51,7 @@ def recipe_text(look: FilesLook, suggestion: Suggestion, name: str, file: Path) 
             "",
             *_data(look, suggestion, file),
             "",
-            *_fields(look, suggestion),
+            *_fields(look, suggestion, file),
             "",
             *_model(look, suggestion),
             "",
@@ -118,13 +118,15 @@ def _path_from(recipe_file: Path, data_file: Path) -> str:
     return str(data_file.resolve()) if relative.startswith("../..") else relative
 
 
-def _fields(look: FilesLook, suggestion: Suggestion) -> list[str]:
+def _fields(look: FilesLook, suggestion: Suggestion, file: Path) -> list[str]:
     lines = ["fields:"]
     for name, judged in suggestion.judged.items():
         advice = suggestion.advice[name]
         settings = {"kind": judged.kind.name}
         if name in suggestion.vocabulary_of:
             settings["vocabulary"] = suggestion.vocabulary_of[name]
+        if name in look.folders:
+            settings["folder"] = _path_from(file, look.folders[name])
         settings.update(advice.options)
         lines.append(f"  {name}: {_mapping(settings)}    # {advice.described}")
     if look.output in look.inputs:
@@ -142,23 +144,28 @@ def _fields(look: FilesLook, suggestion: Suggestion) -> list[str]:
 
 
 def _model(look: FilesLook, suggestion: Suggestion) -> list[str]:
-    decoder = suggestion.advice[look.output]
+    encoders = {name: _mapping(suggestion.advice[name].encoder) for name in look.inputs}
     lines = ["model:"]
-    for name in look.inputs:
-        lines.append(f"  encoder: {_mapping(suggestion.advice[name].encoder)}")
-    lines.append(f"  decoder: {_mapping(decoder.decoder)}")
-    if look.inputs and decoder.vocabulary:
+    if len(encoders) > 1:
+        lines.append("  encoders:")
+        lines += [f"    {name}: {encoder}" for name, encoder in encoders.items()]
+        lines.append(f"  join: {_mapping(suggestion.join)}    # how they become one")
+    else:
+        lines += [f"  encoder: {encoder}" for encoder in encoders.values()]
+    lines.append(f"  decoder: {_mapping(suggestion.decoder)}")
+    if look.inputs and suggestion.advice[look.output].vocabulary:
         tied = "output" if suggestion.shared else "none"
         lines.append(f"  tied: {tied}    # or all: which embeddings are shared")
     return lines
 
 
 def _training(look: FilesLook, suggestion: Suggestion) -> list[str]:
-    more = suggestion.advice[look.output].training
+    more = dict(suggestion.training)
+    minutes = more.pop("minutes", 0)
     return [
         "training:",
         f"  epochs: {suggestion.epochs}",
-        "  minutes: 0    # stop after so many minutes; 0 is no limit",
+        f"  minutes: {minutes}    # stop after so many minutes; 0 is no limit",
         f"  batch_tokens: {suggestion.batch_tokens}",
         "  learning_rate: 0.002",
         f"  warmup_steps: {suggestion.warmup_steps}",
@@ -179,6 +186,8 @@ def _ending(look: FilesLook, suggestion: Suggestion) -> list[str]:
         f"  compare: {first}    # nor is one worse than the last blessed model ...",
         f"  tolerance: {output.tolerance:g}    # ... by more than this",
     ]
+    if look.references and suggestion.judged[look.output].kind.metrics == "text":
+        lines.append("  references: true    # rows of one input are its several right answers")
     source = suggestion.advice[look.inputs[0]] if look.inputs else None
     if source is None or not source.buckets:
         return [*lines, "  length_buckets: []    # all rows alike"]

@@ -8,6 +8,7 @@ Importing this package imports neither Matplotlib nor TensorFlow.
 from pairloom.serving.pictures.activation import activation_html, save_activation
 from pairloom.serving.pictures.alignment import alignment_html, save_alignment
 from pairloom.serving.pictures.frames import frames_html, save_frames
+from pairloom.serving.pictures.planned import save_picture
 from pairloom.serving.pictures.regions import regions_html, save_regions
 from pairloom.serving.pictures.shaded_document import save_shaded_document, shaded_document_html
 
@@ -19,6 +20,7 @@ __all__ = [
     "save_activation",
     "save_alignment",
     "save_frames",
+    "save_picture",
     "save_regions",
     "save_shaded_document",
     "shaded_document_html",

@@ -33,7 +33,7 @@ class AnswerSettings:
         batching: How requests are put together; None: each alone.
         max_input_bytes: Longest string that is taken; 0: where by the model's description an input
             is of a kind that is text, as long as the longest that it learned from, at most
-            `LONGEST_TEXT`; no limit elsewhere.
+            `LONGEST_TEXT`; what it says of one whose values are files; no limit elsewhere.
         max_rows: Most rows of a request; 0: `MOST_ROWS` of a model with a description, no limit
             elsewhere.
         max_seconds: Longest time that one is computed.
@@ -184,18 +184,17 @@ class Servable:
 
 
 def _limits(model: LoadedModel, description: Description) -> dict[str, int]:
-    """The inputs of a model that hold texts, and how many bytes each may have."""
+    """How long a string may be in an input: a text, or a file as the model's fields say."""
     fields = {field.name: field for field in (*description.inputs, description.output)}
     for signature in (DEFAULT_SIGNATURE, "score"):
         if signature in model.signature_defs:
             # What is named after no field is a value, or the beginning of one, of the output.
             for name in model.inputs(signature):
                 fields.setdefault(name, description.output)
-    return {
-        name: _longest(field, description)
-        for name, field in fields.items()
-        if field.kind in kind_names() and find_kind(field.kind).is_text
-    }
+    kinds = {name: find_kind(f.kind) for name, f in fields.items() if f.kind in kind_names()}
+    texts = {name: _longest(fields[name], description) for name in kinds if kinds[name].is_text}
+    files = {name: fields[name].details for name, kind in kinds.items() if kind.is_file}
+    return texts | {name: int(told["most_bytes"]) for name, told in files.items()}
 
 
 def _longest(field: Field, description: Description) -> int:

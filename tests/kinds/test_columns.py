@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pairloom.kinds.columns import DenseColumn, NestedColumn, RaggedColumn, ragged
+from pairloom.kinds.columns import DenseColumn, NestedColumn, RaggedColumn, SharedColumn, ragged
 
 IDS = st.lists(st.integers(4, 99), max_size=5)
 ROWS = st.lists(IDS, min_size=1, max_size=6)
@@ -100,3 +100,20 @@ def test_rows_of_one_shape_stay_as_they_are():
     assert len(column) == 4
     np.testing.assert_array_equal(column.batch(np.array([2, 0]), least=9), values[[2, 0]])
     assert column.extents().tolist() == [[1]] * 4
+
+
+def test_rows_that_share_a_value_have_it_once():
+    rows = np.array([b"b", b"a", b"b", b"c", b"a"], object)
+    made = []
+    numbers = {b"a": 1.0, b"b": 2.0, b"c": 3.0}
+
+    def make(distinct):
+        made.append(list(distinct))
+        return DenseColumn(np.array([numbers[one] for one in distinct]))
+
+    column = SharedColumn.of(rows, make)
+    assert made == [[b"b", b"a", b"c"]]
+    assert len(column) == 5 and column.extents().shape == (5, 1)
+    batch = column.batch(np.array([4, 0, 1, 2]))
+    assert sorted(batch.values) == [1.0, 2.0]
+    assert batch.values[batch.rows].tolist() == [1.0, 2.0, 1.0, 2.0]

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import PIL.Image
 import pytest
 
 from pairloom.kinds import find_kind, kind_names, kind_of
@@ -43,12 +44,21 @@ def test_a_part_that_is_not_there_is_an_error():
 
 
 @pytest.mark.parametrize("name", kind_names())
-def test_reading_values_imports_neither_tensorflow_nor_keras(name):
-    raw = b"0-0" if name == "alignment" else b"1"
+def test_reading_values_imports_neither_tensorflow_nor_keras(name, tmp_path):
+    raw, sent = (b"0-0", "0-0") if name == "alignment" else (b"1", "1")
+    options = {}
+    if find_kind(name).is_file:
+        path = tmp_path / "photo.png"
+        PIL.Image.new("RGB", (2, 2)).save(path)
+        raw, sent = path.read_bytes(), str(path)
+        options = {"most_pixels": 100}
     code = (
         "import sys; from pairloom.kinds import find_kind;"
-        f"kind = find_kind({name!r}); value = kind.read({raw!r}, {{}}, 9); kind.show(value);"
-        f"kind.key(value); kind.serve({raw.decode()!r}); kind.is_one({raw.decode()!r});"
+        "from pairloom.kinds.files import FileContent;"
+        f"kind = find_kind({name!r}); raw = {raw!r};"
+        "raw = FileContent('photo.png', raw) if kind.is_file else raw;"
+        f"value = kind.read(raw, {options!r}, 9); kind.show(value);"
+        f"kind.key(value); kind.serve({sent!r}); kind.is_one({sent!r});"
         "sys.exit(bool({'tensorflow', 'keras'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -128,7 +128,25 @@ def test_texts_that_go_on(tmp_path):
     assert scored["activations"].shape == (1, 8, 16)
 
 
+@pytest.mark.slow
+def test_photos_to_captions(tmp_path, write_shapes):
+    names = write_shapes(tmp_path, 40)
+    splits = {"train": names[:28], "dev": names[28:34], "test": names[34:]}
+    for split, some in splits.items():
+        (tmp_path / f"{split}.txt").write_text("".join(f"{name}\n" for name in some))
+    overrides = ["vocabularies.caption.size=300", "fields.photo.height=48", "fields.photo.width=64"]
+    overrides += ["model.encoder.units=16", "model.decoder.units=16"]
+    overrides += ["model.decoder.embedding_units=8", "search.max_length=8"]
+    version = run("caption", tmp_path, f"data.folder={tmp_path}", *overrides)
+    photos = [(tmp_path / "images" / name).read_bytes() for name in names[:2]]
+    outputs = asked(version, photo=photos)
+    assert read_description(version).inputs[0].details["grid"] == [3, 4]
+    assert outputs["attention"].shape[::2] == (2, 3 * 4)
+    assert outputs["caption"].dtype == tf.string
+
+
 SLICES = {
+    "caption": "flickr8k",
     "classify-document": "movie_reviews",
     "converse": "dailydialog",
     "entail": "snli",
@@ -154,7 +172,11 @@ def test_real_data(name, tmp_path):
     version = run(name, tmp_path, f"data.folder={folder}", "search.max_length=20")
     description = read_description(version)
     if description.inputs:
-        asked(version, **{field.name: ["a small dog", "two"] for field in description.inputs})
+        values = {field.name: ["a small dog", "two"] for field in description.inputs}
+        if name == "caption":
+            paths = sorted((folder / "images").iterdir())
+            values = {"photo": [path.read_bytes() for path in paths[:2]]}
+        asked(version, **values)
     else:
         asked(version, beginning=["a small dog"])
 
@@ -169,3 +191,17 @@ def test_data_that_comes_along(name, tmp_path):
         for field in description.inputs
     }
     asked(version, **(values or {"beginning": ["<a>"]}))
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("how", ["query", "concat"])
+def test_questions_about_images(tmp_path, how):
+    package = pytest.importorskip("easy_vqa")
+    overrides = ["model.join={type: concat}", "model.decoder.context=summary"]
+    version = run("answer", tmp_path, *(overrides if how == "concat" else []))
+    images = Path(package.__file__).parent / "data" / "test" / "images"
+    photos = [(images / f"{number}.png").read_bytes() for number in range(2)]
+    outputs = asked(version, photo=photos, question=["is there a circle?", "what color?"])
+    assert outputs["answer"].shape == (2,)
+    if how == "query":
+        assert outputs["attention_photo"].shape == (2, 1, 4 * 4)

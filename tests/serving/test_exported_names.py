@@ -17,6 +17,7 @@ NAMES = {
         "save_activation",
         "save_alignment",
         "save_frames",
+        "save_picture",
         "save_regions",
         "save_shaded_document",
         "shaded_document_html",

@@ -90,7 +90,8 @@ def protoset(folder, monkeypatch):
 
 
 def test_every_shell_block_is_run_by_a_test_or_needs_a_cluster():
-    tested = ("pairloom check-servable", "curl ", "grpcurl ", "ghz ")
+    # Those about photos in test_photos.py.
+    tested = ("pairloom check-servable", "pairloom predict", "curl ", "grpcurl ", "ghz ")
     for block in blocks("sh"):
         assert block.startswith(ELSEWHERE) or any(word in block for word in tested), block
 
@@ -116,7 +117,7 @@ def test_objects_are_named_as_they_are_written(folder):
 
 
 def test_curl_is_answered(local, folder):
-    [block] = blocks("sh", "curl -s")
+    [block] = blocks("sh", "curl -s", "tree")
     out = answer(local(block), folder, needs=["curl"])
     assert "TREE" in out and "attention" in out and "AVAILABLE" in out
 

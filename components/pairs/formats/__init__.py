@@ -9,10 +9,12 @@ from typing import Any, Protocol
 
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.formats.arithmetic import Arithmetic
+from pairloom.components.pairs.formats.captions import Captions
 from pairloom.components.pairs.formats.cmu_dictionary import CmuDictionary
 from pairloom.components.pairs.formats.comma_separated import CommaSeparated
 from pairloom.components.pairs.formats.conversations import Conversations
 from pairloom.components.pairs.formats.digits import Digits
+from pairloom.components.pairs.formats.easy_vqa import EasyVqa
 from pairloom.components.pairs.formats.json_lines import JsonLines
 from pairloom.components.pairs.formats.nested_tags import NestedTags
 from pairloom.components.pairs.formats.options import Option
@@ -31,6 +33,9 @@ class Format(Protocol):
     splittable: bool
     """Whether a worker can start in the midst of a file. Never so for gzip."""
 
+    side_by_side: bool
+    """Whether files of one tuple are read line by line together; else only the first is cut."""
+
     needs_files: bool
     """Whether `data.train` must name files."""
 
@@ -43,16 +48,21 @@ class Format(Protocol):
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         """The files of a data section; those of one tuple are read side by side."""
 
+    def home(self) -> str:
+        """Where the paths in its rows start, if its files come with it; empty: as recipes say."""
+
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         """The rows of a chunk, in order."""
 
 
 FORMATS: Mapping[str, Format] = {
     "arithmetic": Arithmetic(),
+    "captions": Captions(),
     "cmudict": CmuDictionary(),
     "conversations": Conversations(),
     "csv": CommaSeparated(),
     "digits": Digits(),
+    "easy-vqa": EasyVqa(),
     "jsonl": JsonLines(),
     "parallel": Parallel(),
     "passages": Passages(),

@@ -29,12 +29,16 @@ class Generated:
     """
 
     splittable = True
+    side_by_side = True
     needs_files = False
     folds = False
     options: Mapping[str, Option] = {"count": COUNT, "seed": SEED}
     name: str
     held: tuple[str, ...]
     least = 0
+
+    def home(self) -> str:
+        return ""
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         require_fields(self.name, settings, *self.held, least=self.least)

@@ -32,9 +32,13 @@ class Parallel:
     """One file a field."""
 
     splittable = True
+    side_by_side = True
     needs_files = True
     folds = False
     options: Mapping[str, Option] = {}
+
+    def home(self) -> str:
+        return ""
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         if not isinstance(source, Mapping) or set(source) != set(settings.fields):

@@ -28,9 +28,13 @@ class SingleFile:
     """A format whose rows each stand in one file."""
 
     splittable = True
+    side_by_side = True
     needs_files = True
     folds = False
     options: Mapping[str, Option] = {}
+
+    def home(self) -> str:
+        return ""
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         del settings

@@ -2,6 +2,7 @@
 
 import { make, shownNumber } from "./dom.js";
 import { lookedAt, makeExplanation } from "./views/explanation.js";
+import { asText, makeGiven } from "./views/given.js";
 
 const TITLES = {
   best: "The best",
@@ -53,7 +54,6 @@ async function loadKinds({ inputs, output }) {
 /** One example: closed, it is a line; opened, all that there is to see of it. */
 function makeExample(example, description, kinds, metric) {
   const { inputs } = description;
-  const given = inputs.map(({ name }, i) => asText(kinds.inputs[i], example.given[name])).join(" · ");
   const [first] = example.references;
   const line = inputs.length ? asText(kinds.output, example.value) : asText(kinds.output, first);
   const digits = Math.abs(example.measured) < 1 ? 4 : 2;
@@ -67,7 +67,7 @@ function makeExample(example, description, kinds, metric) {
     make(
       "summary",
       {},
-      inputs.length ? make("span", { class: "given hint", dir: "auto" }, given) : null,
+      inputs.length ? makeGiven(inputs, kinds, example.given) : null,
       make("span", { class: "best", dir: "auto" }, line || "∅"),
       measured,
     ),
@@ -91,7 +91,7 @@ function tell(example, description, kinds) {
     parts.push(named("answer", drawValue(kinds.output, example.value, output, example.row, example.given)));
     const right = example.references.map((value) => drawValue(kinds.output, value, output, {}));
     parts.push(named(right.length > 1 ? "right answers" : "right answer", ...right));
-    if (lookedAt(description).length) parts.push(...makeExplanation(description, kinds, example.row));
+    if (lookedAt(description).length) parts.push(...makeExplanation(description, kinds, example.row, example.given));
   } else {
     const drawing = kinds.output.makeActivation?.({ output, row: example.row }, {});
     parts.push(drawing ?? drawValue(kinds.output, example.references[0], output));
@@ -111,10 +111,4 @@ function drawValue(kind, value, field, row, given) {
   if (value == null) return make("span", { class: "text empty" }, "no answer");
   if (kind.makeOutput) return kind.makeOutput(value, field, row, given);
   return make("span", { class: "text", dir: "auto" }, asText(kind, value));
-}
-
-function asText(kind, value) {
-  if (value == null) return "";
-  if (kind.asText) return kind.asText(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -7,7 +7,7 @@ const SCORE_HELP = "Log probability, divided by a length penalty: 0 is best";
 let groups = 0;
 
 /**
- * @param shown `{row, given, alternatives, alone, chosen, signal}`: what was asked, as a text too,
+ * @param shown `{row, given, alternatives, alone, chosen, signal}`: what was asked, as a line too,
  *   what came, whether it is all, which one to begin with (none: the first), and what ends it.
  * @param output `{field, kind}`: the field that is written, and the module of its kind.
  * @param explain `(index, signal)` to the elements that tell more of an alternative.
@@ -22,7 +22,7 @@ export function makeAnswer(shown, output, explain) {
   const summary = make(
     "summary",
     {},
-    make("span", { class: "given hint", dir: "auto" }, shown.given),
+    shown.given,
     make("span", { class: "best" }, makeValue(best, output)),
   );
   const details = make("details", { class: "answer" }, summary);

@@ -13,11 +13,12 @@ export function lookedAt({ inputs }) {
  * @param description The model's.
  * @param kinds As of views/kinds.js.
  * @param row The outputs of one row, of `explain` or `score`.
+ * @param given The inputs of the row.
  */
-export function makeExplanation({ inputs, output }, kinds, row) {
+export function makeExplanation({ inputs, output }, kinds, row, given) {
   return inputs.flatMap((field, i) => {
     if (!field.attention && !field.inner) return [];
-    const drawing = kinds.inputs[i].makeAttention?.({ field, output, row });
+    const drawing = kinds.inputs[i].makeAttention?.({ field, output, row, given });
     if (!drawing) return [];
     if (inputs.length === 1) return [drawing];
     const heading = make("h3", { class: "looked-at" }, make("bdi", {}, field.name));

@@ -6,6 +6,7 @@ import { askAlternatives, isMissing } from "./alternatives.js";
 import { makeAnswer } from "./answer.js";
 import { markDifferences } from "./differences.js";
 import { lookedAt, makeExplanation } from "./explanation.js";
+import { makeGiven } from "./given.js";
 import { withNames } from "./kinds.js";
 import { columnsOf, rowOf, rowsOf } from "./rows.js";
 
@@ -24,7 +25,6 @@ export async function openPair({ version, saved, kinds }) {
   const { inputs, output } = description;
   const controls = inputs.map((field, i) => kinds.inputs[i].makeInput(field, saved[field.name] ?? ""));
   const byName = (of) => Object.fromEntries(inputs.map(({ name }, i) => [name, of(controls[i])]));
-  const asTexts = (row) => inputs.map(({ name }, i) => asText(kinds.inputs[i], row[name])).join(" · ");
 
   return {
     elements: controls.map((control) => control.element),
@@ -43,7 +43,8 @@ export async function openPair({ version, saved, kinds }) {
         const found = await askAlternatives(ask, signatureFor(kinds.output, version), chunk);
         chunk.forEach((row, i) => {
           const alternatives = found[i];
-          const shown = { row, given: asTexts(row), alternatives, alone: rows.length === 1, signal };
+          const given = makeGiven(inputs, kinds, row);
+          const shown = { row, given, alternatives, alone: rows.length === 1, signal };
           const explain = explainer(row, alternatives, ask, description, kinds);
           list.append(makeAnswer(shown, { field: output, kind: kinds.output }, explain));
           const [best] = alternatives;
@@ -57,10 +58,6 @@ export async function openPair({ version, saved, kinds }) {
     compare: (one, other) =>
       one.best.forEach((element, i) => markDifferences(element, other.best[i])),
   };
-}
-
-function asText(kind, value) {
-  return kind.asText ? kind.asText(value) : String(value);
 }
 
 function signatureFor(kind, version) {
@@ -77,6 +74,6 @@ function explainer(row, alternatives, { model, version, output }, description, k
     // What is written may be read as well; then the two are told apart by name.
     if (index) inputs[output in row ? `${output}_given` : output] = [alternatives[index].value];
     const answer = await api.ask(model, version.asked, signature, inputs, signal);
-    return makeExplanation(description, kinds, rowOf(answer, 0));
+    return makeExplanation(description, kinds, rowOf(answer, 0), row);
   };
 }

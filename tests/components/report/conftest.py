@@ -1,6 +1,7 @@
 """Tiny models, never trained, exported as a run exports them; and a real browser."""
 
 import importlib.util
+import io
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import tensorflow as tf
 from pairloom.components.report.finding import Findings
 from pairloom.components.trainer.run import build_model
 from pairloom.kinds import kind_of
+from pairloom.kinds.files import FileContent
 from pairloom.kinds.learned import read_fields, write_fields
 from pairloom.serving.export import ServedModel, export_model
 
@@ -21,7 +23,27 @@ READS = {"type": "tokens", "units": 4, "embedding_units": 4}
 WRITES = {"type": "recurrent", "units": 4, "embedding_units": 4}
 WORDS = ["tree", "a dog", "<b>bold</b>", "two small cats", "</script><img src=x>", "night", "day"]
 
+
+def _photo(grey):
+    from PIL import Image
+
+    written = io.BytesIO()
+    Image.effect_noise((900, 600), grey).convert("RGB").save(written, "PNG")
+    return FileContent(f"{grey}.png", written.getvalue())
+
+
+SIZE = {"height": 32, "width": 48, "most_bytes": 10**7, "most_pixels": 10**6}
+
 TASKS = {
+    "photo": {
+        "fields": {"photo": {"kind": "image", **SIZE, "flip": False, "crop": 0.0, "color": 0.0}}
+        | {"target": TEXT},
+        "inputs": ["photo"],
+        "output": "target",
+        "model": {"encoders": {"photo": {"type": "image", "units": 4}}, "decoder": WRITES},
+        "metrics": {"error": "character_error_rate"},
+        "rows": [(_photo(10 * place), word) for place, word in enumerate(WORDS, 1)],
+    },
     "text": {
         "fields": {"source": TEXT, "target": TEXT},
         "inputs": ["source"],
@@ -98,6 +120,9 @@ def _make(task, folder):
     learned = {}
     for place, (name, settings) in enumerate(fields.items()):
         kind, table = kind_of(settings), Counter()
+        if not kind.has("learning"):
+            learned[name] = b""
+            continue
         kind.part("learning").count([_stored(kind, row[place]) for row in rows], table)
         vocabulary = {"method": "characters", "size": 300}
         learned[name], _ = kind.part("learning").learn(table, vocabulary)

@@ -51,7 +51,19 @@ def test_a_language_model_shows_samples_and_its_units_at_work(open_report, found
     assert text in tab.text("details[open] .painted")
 
 
-@pytest.mark.parametrize("task", ["text", "label", "numbers", "language model"])
+def test_a_photo_is_shown_small_with_what_each_word_looked_at(open_report, found):
+    tab = opened(open_report, found, "photo")
+    tab.wait("document.querySelector('summary .thumbnail').width == 96")
+    shape = "(({width, height}) => [width, height])(document.querySelector('canvas.picture'))"
+    tab.wait(f"{shape}[0] == 320")
+    assert tab.evaluate(shape) == [320, 213]
+    # Seven noisy PNGs of a megabyte each.
+    assert len(make_page(found("photo"))) < 1_000_000
+    for example in sum(found("photo").asked["groups"].values(), []):
+        assert len(example["given"]["photo"]["b64"]) < 60_000
+
+
+@pytest.mark.parametrize("task", ["text", "label", "numbers", "language model", "photo"])
 def test_nothing_is_wider_than_a_phone(open_report, found, task):
     tab = opened(open_report, found, task, width=380, touch=True)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 380

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from pairloom.components.trainer import batches as batches_module
-from pairloom.components.trainer.batches import Chunk, _cut, bucket_bounds, in_batches
+from pairloom.components.trainer.batches import (
+    Chunk,
+    _cut,
+    _held_once,
+    bucket_bounds,
+    in_batches,
+    row_by_row,
+)
+from pairloom.kinds.columns import DenseColumn, RaggedColumn, SharedColumn
 
 
 def sources_of(count):
@@ -145,3 +153,50 @@ def test_a_batch_of_nested_fields_is_cut_by_all_their_axes():
         assert len(rows) == 1 or len(rows) * most * longest <= 100
     # The longest by the longest of sixty-four places would fill them with one or two rows each.
     assert len(cut) < 100
+
+
+def shared_chunk(count=200, each=5):
+    """Targets of all lengths, each `each` of which share an input, far from each other."""
+    random = np.random.default_rng(3)
+    lengths = random.integers(2, 20, count)
+    target = RaggedColumn(np.ones(lengths.sum(), np.int32), np.cumsum([0, *lengths]))
+    which = random.permutation(count) % (count // each)
+    return Chunk({"photo": SharedColumn(DenseColumn(np.arange(count // each)), which)}, target)
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_pairs_that_share_an_input_share_a_batch(seed):
+    chunk, rows = shared_chunk(), np.arange(200)
+    random = None if seed is None else np.random.default_rng(seed)
+    batches = [batch for batch, _ in _cut(chunk, rows, 300, random, False)]
+    assert sorted(np.concatenate(batches)) == rows.tolist()
+    inputs = [chunk.batch(batch)[0]["photo"] for batch in batches]
+    # A batch that is full may end in the midst of those of one input, at either end.
+    assert sum(len(photo.values) for photo in inputs) < 40 + len(batches)
+    for batch, photo in zip(batches, inputs):
+        expected = chunk.inputs["photo"].which[batch]
+        np.testing.assert_array_equal(row_by_row({"photo": photo})["photo"], expected)
+    widest = [np.diff(chunk.target.starts)[batch].max() * len(batch) for batch in batches]
+    assert max(widest) <= 300
+
+
+def test_inputs_that_are_shared_come_in_another_order_every_epoch():
+    chunk, rows = shared_chunk(), np.arange(200)
+    first, second = (
+        [batch.tolist() for batch, _ in _cut(chunk, rows, 300, np.random.default_rng(n), False)]
+        for n in (1, 2)
+    )
+    assert sorted(map(sorted, first)) != sorted(map(sorted, second))
+
+
+def test_equal_texts_are_held_once_from_part_to_part():
+    known = {}
+    one, two = (
+        {"": np.array([bytes(c, "ascii") * 9 for c in word], object)} for word in ("aab", "bca")
+    )
+    held, size = _held_once(one, known)
+    assert size == one[""].nbytes + 18
+    assert held[""][0] is held[""][1]
+    more, size = _held_once(two, known)
+    assert size == two[""].nbytes + 9
+    assert more[""][0] is held[""][2] and more[""].tolist() == two[""].tolist()

@@ -37,6 +37,18 @@ def test_by_the_summary_and_if_there_is_one_the_query(query):
     np.testing.assert_array_equal(weights, np.zeros((3, 1, 4)))
 
 
+def test_hidden_layers_stand_before_the_logits():
+    head = ClassHead(3, hidden=[5, 4])
+    logits, _ = ask(head, query=QUERY)
+    for row in range(3):
+        x = np.concatenate([QUERY[row], SUMMARY[row]])
+        for dense in head.hidden:
+            kernel, bias = dense.get_weights()
+            x = np.maximum(x @ kernel + bias, 0)
+        np.testing.assert_allclose(logits[row], logits_of(head, x), atol=1e-5)
+    assert ClassHead.from_config(head.get_config()).get_config() == head.get_config()
+
+
 def test_by_pooling_over_the_states():
     head = ClassHead(3, "pooling", units=8)
     logits, weights = ask(head)

@@ -49,6 +49,42 @@ def test_the_small_network_is_four_stages_of_convolution_norm_and_relu():
         np.testing.assert_allclose(got[row], x, atol=1e-3)
 
 
+def convolve_any(image, kernel, stride):
+    """As TensorFlow's padding `same` has it, for sides that the stride divides."""
+    missing = kernel.shape[0] - stride
+    image = np.pad(image, [(missing // 2, missing - missing // 2)] * 2 + [(0, 0)])
+    rows, columns = ((side - kernel.shape[0]) // stride + 1 for side in image.shape[:2])
+    result = np.zeros((rows, columns, kernel.shape[-1]))
+    for i, j in np.ndindex(rows, columns):
+        at = slice(stride * i, stride * i + kernel.shape[0])
+        result[i, j] = np.tensordot(image[at, stride * j : stride * j + len(kernel)], kernel, 3)
+    return result
+
+
+def test_the_residual_network_adds_what_two_convolutions_see():
+    layer = Convolution("residual")
+    weights = [RANDOM.normal(size=w.shape) * 0.1 for w in layer.backbone.weights]
+    order = {w.path: value for w, value in zip(layer.backbone.weights, weights)}
+    layer.backbone.set_weights(weights)
+    convolutions = [k for path, k in order.items() if path.endswith("kernel")]
+    norms = [k for path, k in order.items() if path.endswith(("gamma", "beta"))]
+    kernels = {k.shape: k for k in convolutions}
+    assert len(kernels) == len(convolutions) == 7 and len(norms) == 10
+    scales = dict(zip(("stem", "first", "second", "third", "fourth"), zip(norms[::2], norms[1::2])))
+    x = IMAGES[0] / 127.5 - 1.0
+    x = np.maximum(normalise(convolve_any(x, kernels[4, 4, 3, 64], 4), *scales["stem"]), 0)
+    for (wide, channels), (one, two) in {
+        (64, 128): ("first", "second"),
+        (128, 256): ("third", "fourth"),
+    }.items():
+        inner = convolve_any(x, kernels[3, 3, wide, channels], 2)
+        inner = np.maximum(normalise(inner, *scales[one]), 0)
+        inner = normalise(convolve_any(inner, kernels[3, 3, channels, channels], 1), *scales[two])
+        halved = np.stack([x[i::2, j::2] for i in range(2) for j in range(2)]).mean(0)
+        x = np.maximum(halved @ kernels[1, 1, wide, channels][0, 0] + inner, 0)
+    np.testing.assert_allclose(to_map(layer)[0], x, atol=1e-3)
+
+
 def test_integers_and_floats_are_the_same_picture_and_neither_is_changed():
     layer = Convolution()
     floats = IMAGES.astype("float32")
@@ -114,7 +150,7 @@ def test_a_missing_weights_file_is_an_error_that_names_it():
 def test_an_unknown_network_is_an_error_with_the_nearest_names():
     with pytest.raises(ValueError, match=r"Received: backbone='resnet5O'.*'ResNet50'"):
         Convolution("resnet5O")
-    with pytest.raises(ValueError, match="must be 'small' or a model in keras.applications"):
+    with pytest.raises(ValueError, match="must be one of .*'residual'. or a model in keras.appl"):
         Convolution("%%%")
 
 

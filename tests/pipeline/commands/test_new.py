@@ -196,3 +196,21 @@ def test_columns_are_chosen_by_their_words_or_by_the_user(pairloom, tmp_path):
     code, _, err = pairloom("new", "spa.tsv", "--source", "x", "-o", "none.yaml")
     assert code == 1
     assert "Expected one of the columns 0, 1, 2, or a position from 0. Received: 'x'." in err
+
+
+def test_a_folder_of_photos_and_captions_give_a_recipe_and_how_to_ask(
+    pairloom, tmp_path, write_shapes
+):
+    names = write_shapes(tmp_path, 40)
+    (tmp_path / "images" / names[3]).write_bytes(b"no photo")
+    code, out, err = pairloom("new", "images", "captions.txt", "-o", "mine.yaml")
+    assert (code, err) == (0, "")
+    assert out.startswith("images and captions.txt: captions, 80 rows. The first pairs:\n")
+    assert "photo is image: names of pictures, as 0.png" in out
+    assert "A run takes about 30 min" in out
+    assert "1 of 40 files looked at will be rejected: is no image" in out
+    assert out.endswith("  pairloom serve captions\n  pairloom predict --photo ...\n")
+    assert load_recipe(tmp_path / "mine.yaml").fields["photo"].folder == "images"
+    code, out, _ = pairloom("check", "mine.yaml", "--set", "data.max_rejected=1")
+    assert code == 0 and "78 pairs" in out
+    assert "2  photo is no image: expected JPEG, PNG, GIF or BMP" in out

@@ -244,8 +244,8 @@ def test_each_field_is_drawn_by_its_kind_and_chances_as_bars(monkeypatch, pairlo
 def test_a_document_is_drawn_as_one(monkeypatch, pairloom, tmp_path):
     monkeypatch.setattr(client, "Client", Reader)
     picture = tmp_path / "story.png"
-    code, out, _ = pairloom("predict", *ASKED, "--picture", str(picture))
-    assert code == 0 and out.splitlines() == ["yes", f"Drew {picture}."]
+    code, out, err = pairloom("predict", *ASKED, "--picture", str(picture))
+    assert (code, out, err) == (0, "yes\n", f"Drew {picture}.\n")
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,5 +1,7 @@
 """A server with a model for each kind of field, each simple enough to know its numbers by heart."""
 
+import dataclasses
+
 import pytest
 
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
@@ -27,6 +29,23 @@ LANGUAGE = Description(
     (),
     Field("line", "text", "target_tokens"),
     axes={"target_tokens": ("target",), "activations": ("target", "unit")},
+)
+MOST_BYTES = 20_000
+PHOTO = Field(
+    "photo",
+    "image",
+    attention="attention",
+    details={"grid": [2, 3], "most_bytes": MOST_BYTES, "height": 8, "width": 12},
+)
+CAPTION = Description(
+    (PHOTO,),
+    Field("caption", "text", "target_tokens"),
+    axes={"target_tokens": ("target",), "attention": ("target", "photo")},
+)
+LOOK = Description(
+    (dataclasses.replace(PHOTO, attention="attention_photo"), Field("question", "text")),
+    Field("answer", "label", "target_tokens", details={"labels": ["no", "yes"]}),
+    axes={"target_tokens": ("target",), "attention_photo": ("target", "photo")},
 )
 # Nobody can write several texts.
 UNWRITABLE = Description((Field("source", "text"),), Field("target", "texts"))
@@ -119,6 +138,48 @@ def _reply(context, style, question):
     }
 
 
+def _caption(photo):
+    """Four words, of which the first looks at the first region, and so on; the last at all."""
+    import tensorflow as tf
+
+    tokens = tf.tile([["▁a", "▁red", "▁dog", "</s>"]], [_opened(photo), 1])
+    looks = tf.concat([tf.eye(3, 6), tf.fill([1, 6], 1 / 6)], 0)
+    return {
+        "caption": tf.fill(tf.shape(photo), "a red dog"),
+        "score": tf.fill(tf.shape(photo), -0.5),
+        "target_tokens": tokens,
+        "attention": tf.tile(looks[None], [tf.shape(photo)[0], 1, 1]),
+    }
+
+
+def _look(photo, question):
+    """Says yes to every question, and looks at the last region for it."""
+    import tensorflow as tf
+
+    rows = _opened(photo)
+    with tf.control_dependencies([question]):
+        answer = tf.fill([rows], "yes")
+    return {
+        "answer": answer,
+        "score": tf.zeros([rows]),
+        "probabilities": tf.tile([[0.25, 0.75]], [rows, 1]),
+        "labels": tf.tile([["no", "yes"]], [rows, 1]),
+        "target_tokens": answer[:, None],
+        "attention_photo": tf.one_hot(tf.fill([rows, 1], 5), 6),
+    }
+
+
+def _opened(photos):
+    """How many there are; an error if one cannot be decoded."""
+    import tensorflow as tf
+
+    def size(photo):
+        return tf.shape(tf.io.decode_image(photo, expand_animations=False))[0]
+
+    sizes = tf.map_fn(size, photos, fn_output_signature=tf.int32)
+    return tf.shape(sizes)[0]
+
+
 def _save(folder, functions, description):
     import tensorflow as tf
 
@@ -167,21 +228,24 @@ def _language():
 
 @pytest.fixture(scope="session")
 def kinds_server(tmp_path_factory):
-    """Serves `document`, `reply`, `numbers`, `language` and `unwritable`."""
+    """Serves `document`, `reply`, `numbers`, `language`, `unwritable`, `caption` and `look`."""
     import tensorflow as tf
 
     base = tmp_path_factory.mktemp("kinds")
     vector = tf.TensorSpec([None, None], tf.float32, name="pixels")
     asked = [_string("context"), _string("style"), _string("question")]
     review = [_string("review")]
+    photo = [_string("photo"), _string("question")]
     models = {
         "document": {"serving_default": (_document, review), "explain": (_document, review)},
         "reply": {"serving_default": (_reply, asked), "explain": (_reply, asked)},
         "numbers": {"serving_default": (lambda pixels: {"pixels": 1.0 - pixels}, [vector])},
         "language": _language(),
         "unwritable": {"serving_default": (lambda source: {"target": source}, [_string("source")])},
+        "caption": dict.fromkeys(("serving_default", "explain"), (_caption, photo[:1])),
+        "look": dict.fromkeys(("serving_default", "explain"), (_look, photo)),
     }
-    described = (DOCUMENT, REPLY, NUMBERS, LANGUAGE, UNWRITABLE)
+    described = (DOCUMENT, REPLY, NUMBERS, LANGUAGE, UNWRITABLE, CAPTION, LOOK)
     for (name, functions), description in zip(models.items(), described):
         _save(base / name / "1", functions, description)
     configs = "".join(

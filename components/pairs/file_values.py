@@ -1,0 +1,107 @@
+"""Values that are files: from the path in a row to the bytes, which the kind then judges."""
+
+import os
+import posixpath
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+from pairloom.components.pairs.files import file_size, open_raw
+from pairloom.kinds import FieldError, Kind
+from pairloom.kinds.files import FileContent
+from pairloom.kinds.reading import read_text
+
+__all__ = ["FileReader", "place_of"]
+
+
+class FileReader:
+    """Reads a field of files, as `kind.read` does one of other values.
+
+    What the last path gave is kept: rows about one file mostly stand together.
+
+    Args:
+        kind: A kind with `is_file`.
+        folder: Where paths start: a folder or URL, absolute.
+    """
+
+    def __init__(self, kind: Kind, folder: str):
+        self._kind, self._folder = kind, folder
+        self._path: Any = None
+        self._given: Any = None
+
+    def __call__(self, raw: Any, options: Mapping[str, Any], max_length: int) -> Any:
+        if self._path is None or raw != self._path:
+            try:
+                self._given = self._read(raw, options, max_length)
+            except FieldError as error:
+                self._given = error
+            self._path = raw
+        if isinstance(self._given, FieldError):
+            raise self._given
+        return self._given
+
+    def _read(self, raw: Any, options: Mapping[str, Any], max_length: int) -> Any:
+        path = read_text(raw, max_length)
+        content = read_file(place_of(path, self._folder), options["most_bytes"])
+        return self._kind.read(FileContent(path, content), dict(options), max_length)
+
+
+def place_of(path: str, folder: str) -> str:
+    """Where a row's path leads.
+
+    Raises:
+        FieldError: Out of the folder, or nowhere that a file can be.
+    """
+    if "\0" in path:
+        raise FieldError("is no path: it holds a NUL")
+    if "://" in folder or "://" in path:
+        return _remote_place(path, folder)
+    place = os.path.realpath(os.path.join(folder, path))
+    home = os.path.realpath(folder)
+    if os.path.commonpath([place, home]) != home:
+        raise FieldError(f"leads out of the folder, `{folder}`")
+    return place
+
+
+def _remote_place(path: str, folder: str) -> str:
+    scheme, _, home = folder.rpartition("://")
+    asked_scheme, _, asked = path.rpartition("://")
+    home = posixpath.normpath(home)
+    place = posixpath.normpath(asked if asked_scheme else posixpath.join(home, path))
+    inside = place.startswith(home + "/") and asked_scheme in ("", scheme)
+    if not inside:
+        raise FieldError(f"leads out of the folder, `{folder}`")
+    return f"{scheme}://{place}"
+
+
+def read_file(place: str, most_bytes: int) -> bytes:
+    """All bytes of a file whose size allows it.
+
+    Raises:
+        FieldError: It is missing, no file, empty, too large, or cannot be read.
+    """
+    size = _size(place)
+    if size == 0:
+        raise FieldError("is an empty file")
+    if size > most_bytes:
+        raise FieldError(f"is a file of {size:,} bytes, more than the {most_bytes:,} allowed")
+    try:
+        with open_raw(place) as file:
+            # One that has grown since is cut off, and then broken.
+            return file.read(most_bytes)
+    except OSError as error:
+        raise FieldError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _size(place: str) -> int:
+    try:
+        if "://" in place:
+            return file_size(place)
+        found = os.stat(place)
+    except (FileNotFoundError, NotADirectoryError, IndexError):
+        raise FieldError("is missing: no such file") from None
+    except OSError as error:
+        raise FieldError(f"cannot be read: {error.strerror or error}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise FieldError("is no file")
+    return found.st_size
