@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pairloom.kinds.heatmap import display_width, printable, shaded, without_word_marks
+from pairloom.kinds.heatmap import display_width, shaded
 from pairloom.kinds.image.showing import as_pixels
 from pairloom.kinds.looked import Looked, Picture
+from pairloom.kinds.pieces import shown_pieces
 
 __all__ = ["draw", "plan"]
 
@@ -41,8 +42,8 @@ def draw(
     if looked.maps is None or not target_tokens:
         return ""
     width = width or shutil.get_terminal_size().columns
-    names = without_word_marks(target_tokens)
-    panels = [list(_panel(area, name)) for area, name in zip(looked.maps, names)]
+    names, maps = _named(looked.maps, target_tokens)
+    panels = [list(_panel(area, name)) for area, name in zip(maps, names)]
     beside = max(1, (width + _GAP) // (_width(looked.maps) + _GAP))
     blocks = (panels[start : start + beside] for start in range(0, len(panels), beside))
     return "\n\n".join(
@@ -63,17 +64,20 @@ def plan(looked: Looked, target_tokens: Sequence[str], value: bytes) -> Picture 
     """
     if looked.maps is None or not target_tokens:
         return None
-    arguments = {
-        "weights": looked.maps,
-        "image": as_pixels(value, _LONGEST_SIDE),
-        "words": without_word_marks(target_tokens),
-    }
+    names, maps = _named(looked.maps, target_tokens)
+    arguments = {"weights": maps, "image": as_pixels(value, _LONGEST_SIDE), "words": names}
     return Picture("regions", arguments)
 
 
+def _named(maps: np.ndarray, tokens: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """What is shown of the tokens, and the map of each; a letter has the mean of its bytes'."""
+    pieces = shown_pieces(tokens)
+    means = [maps[piece.start : piece.end].mean(0) for piece in pieces]
+    return [piece.text for piece in pieces], np.stack(means)
+
+
 def _panel(area: np.ndarray, name: str) -> Iterator[str]:
-    wide = _width(area)
-    shown = printable(name)
+    wide, shown = _width(area), name
     while display_width(shown) > wide:
         shown = shown[:-1]
     yield shown + " " * (wide - display_width(shown))
