@@ -74,14 +74,18 @@ def _numbers(
 ) -> tf.Tensor:
     """Height and width where the header has them: little-endian, or the `reverse`."""
     found = []
-    # What is too short has no pixels, which the decoder will say.
-    content = tf.strings.join([content, b"\0" * 32])
     for place in places:
-        digits = tf.io.decode_raw(tf.strings.substr(content, place, width), tf.uint8)
+        digits = _bytes(content, place, width)
         digits = tf.reverse(digits, [0]) if reverse else digits
         padded = tf.pad(tf.ensure_shape(digits, [width]), [[0, 4 - width]])
         found.append(tf.bitcast(padded, tf.int32))
     return tf.stack(found)
+
+
+def _bytes(content: tf.Tensor, place: int, width: int) -> tf.Tensor:
+    """Bytes of a header; zeros where the file is too short for one, which the decoder will say."""
+    padded = tf.strings.join([content, b"\0" * 32])
+    return tf.io.decode_raw(tf.strings.substr(padded, place, width), tf.uint8)
 
 
 def _allowed(size: tf.Tensor, most_pixels: int) -> tf.Operation:
@@ -92,7 +96,7 @@ def _allowed(size: tf.Tensor, most_pixels: int) -> tf.Operation:
 
 def _is_opaque(content: tf.Tensor, alpha: tf.Tensor) -> tf.Tensor:
     """Whether a PNG hides nothing, of whatever depth it is."""
-    bits = tf.io.decode_raw(tf.strings.substr(content, _PNG_BITS, 1), tf.uint8)[0]
+    bits = _bytes(content, _PNG_BITS, 1)[0]
     # Where a PNG has no alpha the op fills in the most that its own depth can hold.
     most = tf.bitwise.left_shift(1, tf.minimum(tf.cast(bits, tf.int32), 8)) - 1
     return tf.reduce_all(tf.equal(alpha, 255)) | tf.reduce_all(
