@@ -10,6 +10,7 @@ from pairloom.models.encoders.convolution import Convolution
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count, EncoderCellName, Share
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -36,24 +37,28 @@ class FrameEncoder(Encoder):
 
     Call arguments:
         frames: `(batch, time, height, width, 3)`, of integers or floats from 0 to 255.
-        frames_mask: `(batch, time)`, True where there is a frame; None: everywhere.
+        frames_mask: `(batch, time)`, True where there is a frame; None: where a frame is not 0
+            throughout.
 
     Returns:
         A `Memory`: states `(batch, time, units)`, mask `(batch, time)`, and as summary the last
         layer's last states.
     """
 
+    reads = "frames"
+
     def __init__(
         self,
         backbone: str = "small",
-        units: int = 256,
-        cell: str = "gru",
-        layers: int = 1,
+        units: Count = 256,
+        cell: EncoderCellName = "gru",
+        layers: Count = 1,
         bidirectional: bool = False,
-        dropout: float = 0.0,
+        dropout: Share = 0.0,
         backwards: bool = False,
         weights: str | None = None,
         trainable_backbone: bool | None = None,
+        *,
         backbone_options: Mapping[str, Any] | None = None,
         **kwargs,
     ):
@@ -81,7 +86,7 @@ class FrameEncoder(Encoder):
         batch, time, *size = ops.shape(frames)
         mask = frames_mask
         if mask is None:
-            mask = ops.ones((batch, time), dtype="bool")
+            mask = ops.any(ops.not_equal(frames, 0), axis=(2, 3, 4))
         # To the network, a clip's frames are so many images.
         maps = self.convolution(ops.reshape(frames, (batch * time, *size)), training=training)
         vectors = ops.reshape(ops.mean(maps, axis=(1, 2)), (batch, time, maps.shape[-1]))

@@ -16,6 +16,7 @@ from pairloom.components.pairs.formats.conversations import Conversations
 from pairloom.components.pairs.formats.digits import Digits
 from pairloom.components.pairs.formats.easy_vqa import EasyVqa
 from pairloom.components.pairs.formats.json_lines import JsonLines
+from pairloom.components.pairs.formats.json_list import JsonList
 from pairloom.components.pairs.formats.nested_tags import NestedTags
 from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.parallel import Parallel
@@ -63,6 +64,7 @@ FORMATS: Mapping[str, Format] = {
     "csv": CommaSeparated(),
     "digits": Digits(),
     "easy-vqa": EasyVqa(),
+    "json": JsonList(),
     "jsonl": JsonLines(),
     "parallel": Parallel(),
     "passages": Passages(),
