@@ -31,9 +31,9 @@ class Folders:
 
     splittable = True
     side_by_side = True
+    reads_lines = False
     needs_files = True
     folds = False
-    reads_text = False
     options: Mapping[str, Option] = {"files": Option("*", at_least=1)}
 
     def home(self) -> str:
@@ -62,7 +62,6 @@ class Folders:
         return [(folder,) for folder in folders]
 
     def count(self, files: tuple[str, ...], settings: PairSettings) -> int:
-        """How many rows a folder has."""
         return len(self._found(files[0], settings))
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row]:
