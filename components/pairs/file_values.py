@@ -11,7 +11,7 @@ from pairloom.kinds import FieldError, Kind
 from pairloom.kinds.files import FileContent, find_part
 from pairloom.kinds.reading import read_text
 
-__all__ = ["FileReader", "place_of"]
+__all__ = ["FileReader", "place_of", "place_of_value"]
 
 
 class FileReader:
@@ -45,8 +45,8 @@ class FileReader:
 
     def _read(self, raw: Any, options: Mapping[str, Any], max_length: int) -> Any:
         said = read_text(raw, max_length)
-        file, part = find_part(said, options["path"], self._kind.has_parts)
-        content = self._open(place_of(file, self._folder), options)
+        place, part = place_of_value(said, self._kind, options, self._folder)
+        content = self._open(place, options)
         if isinstance(content, FieldError):
             raise content
         return self._kind.read(FileContent(said, content, part), dict(options), max_length)
@@ -61,6 +61,18 @@ class FileReader:
                 self._opened = error
             self._place = place
         return self._opened
+
+
+def place_of_value(
+    said: str, kind: Kind, options: Mapping[str, Any], folder: str
+) -> tuple[str, str]:
+    """Where what a row holds leads, and to which part of the file there.
+
+    Raises:
+        FieldError: Out of the folder, or nowhere that a file can be.
+    """
+    file, part = find_part(said, options["path"], kind.has_parts)
+    return place_of(file, folder), part
 
 
 def place_of(path: str, folder: str) -> str:

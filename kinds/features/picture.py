@@ -1,0 +1,5 @@
+"""Attention over vectors in time, drawn in the terminal."""
+
+from pairloom.kinds.text.picture import draw
+
+__all__ = ["draw"]
