@@ -14,6 +14,8 @@ from pairloom.kinds.image.decoding import decoded
 
 __all__ = ["Graph"]
 
+_MOST_FRAME_BYTES = 4 * 2**20
+
 
 class Graph(FieldGraph):
     """Encoded frames, "" behind the last, as `(batch, frames, height, width, 3)` of uint8.
@@ -96,8 +98,9 @@ class Graph(FieldGraph):
         return tf.where(_is_there(tensor)[..., None, None, None], frames, 0.0)
 
     def description(self) -> dict[str, Any]:
-        told = ("frames", "height", "width", "most_bytes", "most_pixels", "most_frames")
-        return {name: self.options[name] for name in told}
+        told = ("frames", "height", "width", "most_pixels", "most_frames")
+        # Whoever asks makes frames of the film: it is these that a server takes.
+        return {"most_bytes": _MOST_FRAME_BYTES} | {name: self.options[name] for name in told}
 
     def values(self, tensor: tf.Tensor) -> tf.Tensor:
         frames, *size = self._shape
