@@ -98,4 +98,5 @@ def _spoiled(graph: FieldGraph, values: tf.Tensor) -> tf.Tensor:
     """What an evaluation asks with: a denoiser is shown noise, in the report too."""
     tensor = graph.tensor(values)
     spoiled = graph.corrupted(tensor)
-    return values if spoiled is tensor else graph.values(spoiled)
+    as_served = values.dtype == graph.served_spec().dtype
+    return values if spoiled is tensor and as_served else graph.values(spoiled)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "Clip", "ClipOptions", "Frames"]
 
+_KEPT_SIDE = 96
+
 
 @dataclass(frozen=True)
 class ClipOptions(FileOptions):
@@ -99,6 +101,11 @@ class Clip(Kind):
 
     def answer(self, served: Any) -> list[bytes]:
         return [frame for frame in served if frame]
+
+    def kept(self, served: Any) -> list[str]:
+        from pairloom.kinds.image.showing import small_jpeg
+
+        return [small_jpeg(frame, _KEPT_SIDE) for frame in served if frame]
 
 
 def _content(value: Any) -> bytes:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "Features", "FeaturesOptions", "Vectors"]
 
+_KEPT_NUMBERS = 4
+
 
 @dataclass(frozen=True)
 class FeaturesOptions(FileOptions):
@@ -114,7 +116,12 @@ class Features(Kind):
         return checked_vectors(open_arrays(content, FeaturesOptions().most_bytes).find(part))
 
     def answer(self, served: Any) -> list[list[float]]:
-        return np.asarray(served).tolist()
+        there = np.asarray(served)
+        return there[~np.isnan(there).all(-1)].tolist()
+
+    def kept(self, served: Any) -> list[list[float]]:
+        # A report draws the weights alone, and needs no more than to tell values apart.
+        return [[round(number, 2) for number in self.answer(served)[0][:_KEPT_NUMBERS]]]
 
 
 KIND = Features()

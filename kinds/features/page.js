@@ -46,11 +46,11 @@ export function makeInput(field, saved) {
   };
 }
 
-/** A value as plain text: how many vectors, and where the first begins. */
+/** A value as plain text: where its first vector begins. */
 export function asText(value) {
   if (!Array.isArray(value)) return "";
   const shown = (value[0] ?? []).slice(0, MOST_TOLD).map((number) => Number(number ?? NaN).toPrecision(3) * 1);
-  return `${value.length} vectors: ${shown.join(" ")} …`;
+  return `${shown.join(" ")} …`;
 }
 
 /** When the model looked: `row` are the outputs of one row. */

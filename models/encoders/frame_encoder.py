@@ -12,6 +12,8 @@ from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
 from pairloom.models.settings import Count, EncoderCellName, Share
 
+_GREY = 127.5
+
 
 @keras.saving.register_keras_serializable(package="pairloom")
 class FrameEncoder(Encoder):
@@ -29,6 +31,9 @@ class FrameEncoder(Encoder):
         bidirectional: Whether every layer reads both ways.
         dropout: Share of the frames' vectors' and the states' entries dropped in training.
         backwards: Whether one-way layers read from the end to the start.
+        changes: Whether it looks, in place of each frame, at how it differs from the one before,
+            `(x_t - x_{t-1}) / 2` around a middle grey: Wang et al. (2016). What stands still then
+            cannot be learned by heart, which it is from a few hundred clips.
         weights: A file with the backbone's weights; None: trained from the start.
         trainable_backbone: Whether the backbone learns; None: where it has no `weights`. One with
             batch normalisation then counts padded frames in its statistics too: sort clips by
@@ -56,6 +61,7 @@ class FrameEncoder(Encoder):
         bidirectional: bool = False,
         dropout: Share = 0.0,
         backwards: bool = False,
+        changes: bool = False,
         weights: str | None = None,
         trainable_backbone: bool | None = None,
         *,
@@ -64,6 +70,7 @@ class FrameEncoder(Encoder):
     ):
         super().__init__(**kwargs)
         policy = self.dtype_policy
+        self.changes = changes
         self.convolution = Convolution(
             backbone, weights, trainable_backbone, backbone_options, dtype=policy
         )
@@ -87,6 +94,10 @@ class FrameEncoder(Encoder):
         mask = frames_mask
         if mask is None:
             mask = ops.any(ops.not_equal(frames, 0), axis=(2, 3, 4))
+        if self.changes:
+            wide = ops.cast(frames, "float32")
+            before = ops.concatenate([wide[:, :1], wide[:, :-1]], axis=1)
+            frames = (wide - before) / 2 + _GREY
         # To the network, a clip's frames are so many images.
         maps = self.convolution(ops.reshape(frames, (batch * time, *size)), training=training)
         vectors = ops.reshape(ops.mean(maps, axis=(1, 2)), (batch, time, maps.shape[-1]))
@@ -99,4 +110,5 @@ class FrameEncoder(Encoder):
         return Memory(states, mask, summary, inner=inner)
 
     def get_config(self):
-        return {**super().get_config(), **self.convolution.settings, **self.stack.settings}
+        own = {"changes": self.changes}
+        return {**super().get_config(), **self.convolution.settings, **self.stack.settings, **own}

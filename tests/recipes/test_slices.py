@@ -192,7 +192,7 @@ def test_clips_to_labels(tmp_path, write_clip):
     assert by_path.value == by_frames.value == by_rest["action"]
     assert by_path.attention.shape == (1, 6)
     picture = find_kind("clip").part("picture").draw(
-        by_path.fields["clip"], by_path.tokens, width=60
+        by_path.fields["clip"], by_path.target_tokens, width=60
     )
     assert "5" in picture
 
@@ -213,7 +213,7 @@ def test_features_to_texts(tmp_path):
     overrides += ["model.decoder.embedding_units=16", f"data.folder={tmp_path}"]
     version = run("describe-clip", tmp_path, *overrides)
     described = read_description(version).inputs[0]
-    assert described.details == {"width": 6} and described.shape == (0, 0, 6)
+    assert described.details == {"width": 6} and described.shape == (0, 6)
     padded = np.full((2, 5, 6), np.nan, np.float32)
     padded[0], padded[1, :3] = features[0], features[1, :3]
     outputs = asked(version, clip=padded)

@@ -56,7 +56,9 @@ def test_frames_are_taken_evenly_and_small_and_sent_alone(open_model, film):
     assert [image.size for image in opened] == [(32, 24)] * 4
     brightness = [np.asarray(image).mean() for image in opened]
     np.testing.assert_allclose(brightness, [20, 70, 120, 170], atol=12)
-    assert tab.text(".best") == " ".join(str(round(one)) for one in brightness)
+    # Browsers and TensorFlow do not round alike.
+    told = [int(one) for one in tab.text(".best").split()]
+    np.testing.assert_allclose(told, brightness, atol=2)
     assert tab.texts(".pictures bdi") == ["dawn.mp4"]
 
 
