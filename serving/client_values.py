@@ -123,7 +123,8 @@ def _padded(
     sizes = [max(along) for along in zip(*shapes)] if shapes else known
     padded = np.full((len(rows), *sizes), blank, object if blank == b"" else None)
     for place, row in enumerate(rows):
-        padded[(place, *map(slice, row.shape), ...)] = row
+        where = (place, *map(slice, row.shape), ...)
+        padded[where] = row
     return padded
 
 

@@ -47,7 +47,7 @@ def _told(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[str, st
 
 
 def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes | str, int, str]]:
-    """Each path as rows have it once, with its field's number and the folder that it starts from."""
+    """Each path as rows have it once, with its field's number and where it starts."""
     fields = [number for number, kind in enumerate(settings.kinds) if kind.is_file]
     form, folders = find_format(settings.format), file_folders(settings)
     seen: set[tuple[int, bytes | str]] = set()

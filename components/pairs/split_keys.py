@@ -1,7 +1,7 @@
 """Rows that stay together in a split by a part of a value: `data.split_match`.
 
-Of `fight/cam1/7.mp4` and `fight/cam2/7.mp4`, `(.*)/cam\\d/(\\d+)` finds `fight` and `7` in both: two
-cameras filmed one scene, and a test of one must not be trained on with the other.
+Of `fight/cam1/7.mp4` and `fight/cam2/7.mp4`, `(.*)/cam\\d/(\\d+)` finds `fight` and `7` in both:
+two cameras filmed one scene, and a test of one must not be trained on with the other.
 """
 
 import re

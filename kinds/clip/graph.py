@@ -56,19 +56,20 @@ class Graph(FieldGraph):
         return SharedColumn.of(rows, lambda some: ClipColumn(some, self._shape))
 
     def tensor(self, values: tf.Tensor) -> tf.Tensor:
-        _, *size, _ = shape = self._shape
+        _, height, width, _ = shape = self._shape
+        most_pixels = self.options["most_pixels"]
 
         def frame(content):
             return tf.cond(
                 tf.equal(content, ""),
-                lambda: tf.zeros([*size, 3], tf.uint8),
-                lambda: tf.maximum(decoded(content, *size, self.options["most_pixels"]), 1),
+                lambda: tf.zeros([height, width, 3], tf.uint8),
+                lambda: tf.maximum(decoded(content, height, width, most_pixels), 1),
             )
 
         flat = tf.map_fn(
             frame,
             tf.reshape(values, [-1]),
-            fn_output_signature=tf.TensorSpec([*size, 3], tf.uint8),
+            fn_output_signature=tf.TensorSpec([height, width, 3], tf.uint8),
         )
         return tf.reshape(flat, [-1, *shape])
 

@@ -30,7 +30,9 @@ def plan(looked: Looked, target_tokens: Sequence[str], value: Sequence[bytes]) -
     if looked.attention is None or not frames or not target_tokens:
         return None
     height, width, _ = frames[0].shape
-    thumbnails = np.stack([np.asarray(Image.fromarray(one).resize((width, height))) for one in frames])
+    thumbnails = np.stack(
+        [np.asarray(Image.fromarray(one).resize((width, height))) for one in frames]
+    )
     weights = looked.attention[:, : len(frames)]
     if len(target_tokens) == 1:
         return Picture("frames", {"weights": weights[0], "thumbnails": thumbnails})

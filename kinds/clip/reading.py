@@ -10,7 +10,6 @@ from pairloom.kinds.kind import FieldError
 
 if TYPE_CHECKING:
     import av
-    import numpy as np
 
 __all__ = ["Limits", "read_frames"]
 
@@ -125,7 +124,7 @@ def _decoded(content: bytes) -> Iterator["av.VideoFrame"]:
 def _open(content: bytes) -> "av.container.InputContainer":
     import av
 
-    return av.open(io.BytesIO(content), options={"format_whitelist": _FORMATS})
+    return av.open(io.BytesIO(content), "r", options={"format_whitelist": _FORMATS})
 
 
 def _encoded(frame: "av.VideoFrame", limits: Limits) -> bytes:
@@ -139,7 +138,7 @@ def _encoded(frame: "av.VideoFrame", limits: Limits) -> bytes:
     small = frame.reformat(
         min(frame.width, width), min(frame.height, height), "rgb24", interpolation="AREA"
     )
-    pixels: np.ndarray = np.rot90(small.to_ndarray(), turns)
+    pixels = np.rot90(small.to_ndarray(), turns)
     file = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(file, "JPEG", quality=_QUALITY)
     return file.getvalue()

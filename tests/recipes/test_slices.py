@@ -168,7 +168,16 @@ def test_clips_to_labels(tmp_path, write_clip):
     frames = find_kind("clip").serve_to(path, described.details)
     outputs = asked(version, clip=[frames, [b""] * 8])
     assert outputs["attention"].shape == (2, 1, 8)
-    assert outputs["source_tokens"].numpy()[0].tolist() == [b"0", b"1", b"2", b"3", b"4", b"5", b"", b""]
+    assert outputs["source_tokens"].numpy()[0].tolist() == [
+        b"0",
+        b"1",
+        b"2",
+        b"3",
+        b"4",
+        b"5",
+        b"",
+        b"",
+    ]
     np.testing.assert_array_equal(outputs["attention"][0, 0, 6:], 0.0)
     assert outputs["action"].numpy().tolist()[1] == b"", "to nothing there is no answer"
     assert outputs["action"].numpy().tolist()[0] in (b"left", b"right")
@@ -182,7 +191,9 @@ def test_clips_to_labels(tmp_path, write_clip):
     with ModelServer(options) as server:
         with Client(f"localhost:{server.port}", model="clips") as client:
             by_path, by_frames = client.explain([path, path])[0], client.explain(frames[:6])[0]
-        body = {"instances": [{"clip": [{"b64": base64.b64encode(one).decode()} for one in frames]}]}
+        body = {
+            "instances": [{"clip": [{"b64": base64.b64encode(one).decode()} for one in frames]}]
+        }
         request = urllib.request.Request(
             f"http://localhost:{server.rest_port}/v1/models/clips:predict",
             json.dumps(body).encode(),
@@ -191,8 +202,10 @@ def test_clips_to_labels(tmp_path, write_clip):
             [by_rest] = json.load(answer)["predictions"]
     assert by_path.value == by_frames.value == by_rest["action"]
     assert by_path.attention.shape == (1, 6)
-    picture = find_kind("clip").part("picture").draw(
-        by_path.fields["clip"], by_path.target_tokens, width=60
+    picture = (
+        find_kind("clip")
+        .part("picture")
+        .draw(by_path.fields["clip"], by_path.target_tokens, width=60)
     )
     assert "5" in picture
 
@@ -205,7 +218,9 @@ def test_features_to_texts(tmp_path):
     np.savez(tmp_path / "msvd_vgg_pca512_16frames.npz", ids=ids, features=features)
     words = random.Random(4)
     for name, some in (("training", ids[:22]), ("testing", ids[22:])):
-        rows = [{"id": f"{one}.avi", "caption": [sentence(words) for _ in range(3)]} for one in some]
+        rows = [
+            {"id": f"{one}.avi", "caption": [sentence(words) for _ in range(3)]} for one in some
+        ]
         (tmp_path / f"{name}_label.json").write_text(json.dumps(rows, indent=1))
     overrides = ["fields.clip.path=msvd_vgg_pca512_16frames.npz#{stem}", "data.split={eval: 0.3}"]
     overrides += ["vocabularies.description.size=300", "search.max_length=8"]

@@ -430,7 +430,11 @@ def test_what_brings_no_requests_is_warmed_with_blanks_of_any_type(client_of):
     [
         ([b"a", b""], TensorInfo("string", (-1,)), [b"a", b""]),
         ([[b"a"], [b"b", b"c"]], TensorInfo("string", (-1, -1)), [[b"a", b""], [b"b", b"c"]]),
-        ([[[1, 2]], [[3, 4], [5, 6]]], TensorInfo("float", (-1, -1, 2)), [[[1, 2], [N, N]], [[3, 4], [5, 6]]]),
+        (
+            [[[1, 2]], [[3, 4], [5, 6]]],
+            TensorInfo("float", (-1, -1, 2)),
+            [[[1, 2], [N, N]], [[3, 4], [5, 6]]],
+        ),
         ([[1], [2, 3]], TensorInfo("int64", (-1, -1)), [[1, 0], [2, 3]]),
         ([], TensorInfo("float", (-1, -1, 2)), np.zeros((0, 0, 2))),
         ([b"a"], TensorInfo("string", None), [b"a"]),
@@ -445,9 +449,21 @@ def test_short_rows_are_padded_along_axes_of_no_fixed_size(rows, info, expected)
 @pytest.mark.parametrize(
     ("rows", "info", "message"),
     [
-        ([[b"a"], [b"b", b"c"]], TensorInfo("string", (-1, 2)), "equally many texts in every row. Received: 1, 2"),
-        ([[b"a"]], TensorInfo("string", (-1, 2)), "given must hold 2 texts in every row. Received: 1"),
-        ([[[1, 2, 3]]], TensorInfo("float", (-1, -1, 2)), "must hold any x 2 numbers in every row. Received: 1 x 3"),
+        (
+            [[b"a"], [b"b", b"c"]],
+            TensorInfo("string", (-1, 2)),
+            "equally many texts in every row. Received: 1, 2",
+        ),
+        (
+            [[b"a"]],
+            TensorInfo("string", (-1, 2)),
+            "given must hold 2 texts in every row. Received: 1",
+        ),
+        (
+            [[[1, 2, 3]]],
+            TensorInfo("float", (-1, -1, 2)),
+            "must hold any x 2 numbers in every row. Received: 1 x 3",
+        ),
         ([b"a", [b"b"]], TensorInfo("string", (-1, -1)), "equally many texts"),
         ([["text"]], TensorInfo("string", (-1, 1)), "must hold texts or bytes. Received: 'text'"),
     ],

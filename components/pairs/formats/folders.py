@@ -6,8 +6,8 @@ its class:
     data/clips/fight/cam1/7.mp4
     data/clips/greet/cam2/1.mp4
 
-Files beside the folders are left alone, and so are hidden ones and those whose names `options.files`
-does not match.
+Files beside the folders are left alone, and so are hidden ones and those whose names
+`options.files` does not match.
 """
 
 import fnmatch

@@ -7,7 +7,10 @@ import pytest
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.formats import json_list
 
-ROWS = [{"source": f"a [dog] {n} \"é\\", "target": [f"x{n}", f"y{n}"], "n": {"a": [1, {}]}} for n in range(50)]
+ROWS = [
+    {"source": f'a [dog] {n} "é\\', "target": [f"x{n}", f"y{n}"], "n": {"a": [1, {}]}}
+    for n in range(50)
+]
 
 
 @pytest.mark.parametrize("indent", [None, 0, 4])
@@ -38,7 +41,10 @@ def test_an_object_s_line_is_where_it_begins(write, read):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"source": "a"}\n', "it begins with '{'. If it has an object a line, its format is `jsonl`"),
+        (
+            '{"source": "a"}\n',
+            "it begins with '{'. If it has an object a line, its format is `jsonl`",
+        ),
         ('[{"source": "a", "target": "b"},\n{"source": oh}]', "Expecting value, in line 2"),
         ('[{"source": "a", "target": "b"}', "the list has no end"),
         ('[{"source": "a", "target": ', "Expecting value, in line 1"),

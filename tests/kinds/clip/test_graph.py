@@ -3,10 +3,7 @@
 import io
 
 import numpy as np
-import pytest
-
-tf = pytest.importorskip("tensorflow")
-
+import tensorflow as tf
 from PIL import Image
 
 from pairloom.kinds.clip import KIND, ClipOptions
@@ -93,6 +90,9 @@ def test_the_kind_makes_what_the_graph_takes(write_clip, tmp_path):
     path = write_clip(tmp_path / "a.mp4", count=3)
     sent = KIND.serve_to(path, {"frames": FRAMES, "height": SIZE[0], "width": SIZE[1]})
     assert len(sent) == FRAMES and sent[3] == b""
-    assert KIND.serve_to(path.read_bytes(), {"frames": FRAMES, **dict(zip(("height", "width"), SIZE))}) == sent
+    assert (
+        KIND.serve_to(path.read_bytes(), {"frames": FRAMES, **dict(zip(("height", "width"), SIZE))})
+        == sent
+    )
     found = graph().tensor(tf.constant([sent])).numpy()
     assert found[0, :3].max() > 200 and not found[0, 3].any()

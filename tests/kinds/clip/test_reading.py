@@ -4,11 +4,9 @@ import io
 import math
 import struct
 
+import av
 import numpy as np
 import pytest
-
-av = pytest.importorskip("av")
-
 from PIL import Image
 
 from pairloom.kinds.clip import ClipOptions
@@ -41,7 +39,9 @@ def test_frames_lie_in_the_middle_of_equal_shares(count, most):
 
 def test_frames_come_evenly_and_in_order(film):
     found = read_frames(film, 4, LIMITS)
-    assert [left_side(jpeg) for jpeg in found] == pytest.approx([2 * n for n in (2, 7, 12, 17)], abs=1)
+    assert [left_side(jpeg) for jpeg in found] == pytest.approx(
+        [2 * n for n in (2, 7, 12, 17)], abs=1
+    )
     assert pixels(found[0]).shape == (48, 64, 3)
 
 

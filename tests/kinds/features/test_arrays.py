@@ -76,7 +76,12 @@ def broken_member() -> bytes:
         (npy(np.array([{}]), allow_pickle=True), "", {}, "is a broken array: Object arrays"),
         (npy(np.array(["a"])), "", {}, "must hold real numbers, received <U1"),
         (npy(np.ones((2, 2), complex)), "", {}, "must hold real numbers, received complex128"),
-        (npy(np.ones((2, 2, 2))), "", {}, r"must be of shape \(time, width\), received \(2, 2, 2\)"),
+        (
+            npy(np.ones((2, 2, 2))),
+            "",
+            {},
+            r"must be of shape \(time, width\), received \(2, 2, 2\)",
+        ),
         (npy(np.ones((0, 3))), "", {}, r"must be of shape \(time, width\), received \(0, 3\)"),
         (npy(np.array([[1, np.nan]])), "", {}, "holds a number that is not finite"),
         (npy(np.array([[1, np.inf]])), "", {}, "holds a number that is not finite"),

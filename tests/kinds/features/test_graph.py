@@ -4,8 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-
-tf = pytest.importorskip("tensorflow")
+import tensorflow as tf
 
 from pairloom.kinds.features import KIND, FeaturesOptions
 from pairloom.kinds.features.graph import Graph

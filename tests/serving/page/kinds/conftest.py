@@ -188,7 +188,7 @@ def _look(photo, question):
 
 
 def _clip(clip):
-    """Three words, of which the first looks at the first frame, and so on; tells their brightness."""
+    """Tells the frames' brightness, and looks at the first one for the first word, and so on."""
     import tensorflow as tf
 
     def brightness(frame):

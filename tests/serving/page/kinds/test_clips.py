@@ -4,11 +4,10 @@ import base64
 import io
 import json
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
-
-av = pytest.importorskip("av")
 
 HEIGHTS = "[...document.querySelectorAll('.frames .weight')].map((bar) => bar.style.height)"
 
@@ -76,9 +75,7 @@ def test_a_word_raises_its_frame_and_the_clip_plays(open_model, film):
     assert tab.text(".frames .readout") == "frame 1 of 4: 0.333"
     tab.press("Escape")
     assert tab.text(".frames .readout").startswith("Point at a word")
-    tab.evaluate(
-        "document.querySelector('.frames > button').click()"
-    )
+    tab.evaluate("document.querySelector('.frames > button').click()")
     tab.wait("document.querySelector('.moment.on')")
     assert tab.text(".frames > button") == "Stop"
     tab.wait("document.querySelector('.frames > button').textContent == 'Play'")
