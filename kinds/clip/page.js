@@ -6,7 +6,6 @@ import { takeFrames } from "../views/film.js";
 import { makeFrames } from "../views/frames.js";
 import { openPicture } from "../views/picture.js";
 
-const THUMBNAIL = 96;
 // The clips of each field, which have no place in the address: another version asks about them too.
 const kept = new Map();
 
@@ -91,7 +90,7 @@ export function asText(value) {
 export function makeThumbnail(value) {
   const frames = framesOf(value);
   const canvas = make("canvas", { class: "thumbnail", role: "img", "aria-label": asText(value) || "The clip" });
-  openPicture(frames[Math.floor(frames.length / 2)] ?? "", THUMBNAIL).then(
+  openPicture(frames[Math.floor(frames.length / 2)] ?? "").then(
     (drawn) => {
       canvas.width = drawn.width;
       canvas.height = drawn.height;
