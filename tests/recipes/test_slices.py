@@ -252,6 +252,7 @@ SLICES = {
     "caption": "flickr8k",
     "classify-document": "movie_reviews",
     "converse": "dailydialog",
+    "describe-clip": "msvd",
     "entail": "snli",
     "language-model": "tinyshakespeare",
     "multi30k-de-en": "multi30k",
@@ -259,6 +260,7 @@ SLICES = {
     "multi30k-en-de-transformer": "multi30k",
     "multi30k-long": "multi30k",
     "pronounce": "sigmorphon2021_g2p",
+    "recognise-clip": "airtlab",
     "summarise": "scitldr",
     "transliterate": "dakshina_hi",
     "write-bash": "nl2bash",
@@ -279,6 +281,12 @@ def test_real_data(name, tmp_path):
         if name == "caption":
             paths = sorted((folder / "images").iterdir())
             values = {"photo": [path.read_bytes() for path in paths[:2]]}
+        elif name == "describe-clip":
+            values = {"clip": np.zeros((2, 16, 512), np.float32)}
+        elif name == "recognise-clip":
+            [field] = description.inputs
+            paths = sorted(folder.glob("violent/cam1/*.mp4"))[:2]
+            values = {"clip": [find_kind("clip").serve_to(p, field.details) for p in paths]}
         asked(version, **values)
     else:
         asked(version, beginning=["a small dog"])
