@@ -135,12 +135,10 @@ class SharedColumn:
 
     @classmethod
     def of(cls, rows: np.ndarray, make: Callable[[np.ndarray], Column]) -> "SharedColumn":
-        """A column of rows of bytes, of which `make` makes a column of the distinct ones."""
-        numbers: dict[bytes, int] = {}
+        """A column of rows of bytes, or tuples of them; `make` makes one of the distinct ones."""
+        numbers: dict[Any, int] = {}
         which = np.array([numbers.setdefault(row, len(numbers)) for row in rows], np.int64)
-        distinct = np.empty(len(numbers), object)
-        distinct[:] = list(numbers)
-        return cls(make(distinct), which)
+        return cls(make(np.fromiter(numbers, object, len(numbers))), which)
 
     def __len__(self) -> int:
         return len(self.which)

@@ -54,6 +54,8 @@ class Kind:
         worded: Whether its places are parts of words, which an alignment can link.
         is_file: Whether rows hold the path of a file: `read` is then given a `FileContent`, and
             `Options` extends `FileOptions` (kinds/files.py).
+        has_parts: Whether such a file may hold several values, each under a name that a path has
+            behind `#`.
         Options: A dataclass, what a field of this kind may say in a recipe.
         Learning: A dataclass, what `vocabularies.<name>` may say; None: it has none to share.
         Writing: A dataclass, what the section `search` may say where the kind is the output; None:
@@ -71,6 +73,7 @@ class Kind:
     joinable: ClassVar[bool] = False
     worded: ClassVar[bool] = False
     is_file: ClassVar[bool] = False
+    has_parts: ClassVar[bool] = False
     Options: ClassVar[type] = FieldOptions
     Learning: ClassVar[type | None] = None
     Writing: ClassVar[type | None] = None
@@ -84,6 +87,17 @@ class Kind:
             FieldError: It cannot be one; the message is the reason.
         """
         raise NotImplementedError
+
+    def opened(self, content: bytes, options: Mapping[str, Any]) -> Any:
+        """What a file's bytes hold, made once for all rows in a row that lead into it.
+
+        Where `is_file`, and it `has_parts`: what `read` then finds as `FileContent.content`.
+
+        Raises:
+            FieldError: The file holds nothing of the kind; the message is the reason.
+        """
+        del options
+        return content
 
     def check(self, value: Any, inputs: Mapping[str, Any], output: Any) -> None:
         """Looks at a value beside the others of its row; for kinds that cannot be judged alone.
@@ -127,6 +141,14 @@ class Kind:
             FieldError: It is none of this kind.
         """
         raise NotImplementedError
+
+    def serve_to(self, value: Any, details: Mapping[str, Any]) -> Any:
+        """As `serve`, to a model whose description tells these details of the field.
+
+        For kinds that make something of the value that only the model can say, as so many frames.
+        """
+        del details
+        return self.serve(value)
 
     def answer(self, served: Any) -> Any:
         """A row of a served output as a Python value."""

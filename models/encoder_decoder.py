@@ -10,6 +10,7 @@ from pairloom.models.decoders import ClassHead, RecurrentDecoder, TransformerDec
 from pairloom.models.encoders import (
     BlankEncoder,
     FeatureEncoder,
+    FrameEncoder,
     HierarchicalEncoder,
     ImageEncoder,
     TokenEncoder,
@@ -26,6 +27,7 @@ ENCODERS = {
     "transformer": TransformerEncoder,
     "hierarchical": HierarchicalEncoder,
     "features": FeatureEncoder,
+    "frames": FrameEncoder,
     "image": ImageEncoder,
 }
 DECODERS = {

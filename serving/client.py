@@ -282,8 +282,8 @@ class Client:
         known = {field.name: field for field in (*description.inputs, description.output)}
         asked = {
             # What is named after no field is a value, or the beginning of one, of the output.
-            name: rows_of(name, field_kind(known.get(name, description.output)), fields[name])
-            for name in names
+            name: rows_of(name, field_kind(field), fields[name], field.details)
+            for name, field in ((name, known.get(name, description.output)) for name in names)
         }
         if len(set(map(len, asked.values()))) > 1:
             counts = ", ".join(f"{name} has {len(rows)}" for name, rows in asked.items())

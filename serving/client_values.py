@@ -49,8 +49,14 @@ def field_kind(field: Field) -> Kind:
     return find_kind(field.kind) if field.kind in kind_names() else UnknownKind()
 
 
-def rows_of(name: str, kind: Kind, values: Any) -> list[Any]:
+def rows_of(name: str, kind: Kind, values: Any, details: Mapping[str, Any]) -> list[Any]:
     """One value or several as a list of what is sent, a row each.
+
+    Args:
+        name: The input's.
+        kind: Of the field.
+        values: One or several.
+        details: What the model tells of the field.
 
     Raises:
         BadRequest: One is none of the kind.
@@ -58,7 +64,7 @@ def rows_of(name: str, kind: Kind, values: Any) -> list[Any]:
     if not isinstance(values, Several) and kind.is_one(values):
         values = [values]
     try:
-        return [kind.serve(value) for value in values]
+        return [kind.serve_to(value, details) for value in values]
     except FieldError as error:
         raise BadRequest(f"{name} {error}.") from None
 
@@ -66,36 +72,67 @@ def rows_of(name: str, kind: Kind, values: Any) -> list[Any]:
 def named_tensor(name: str, rows: list[Any], info: TensorInfo) -> Any:
     """Rows as the tensor that an input of a signature wants.
 
+    Rows of different lengths are padded along axes of no fixed size: with "", NaN, or 0 where
+    numbers are whole.
+
     Raises:
         BadRequest: They are not of its type or shape.
     """
-    if info.dtype == "string":
-        for row in rows:
-            if not isinstance(row, bytes):
-                raise BadRequest(f"{name} must hold texts or bytes. Received: {row!r}.")
-        return wire.string_tensor(rows)
     wanted = None if info.shape is None else info.shape[1:]
-    fixed = [size for size in wanted or () if size >= 0]
+    if info.dtype == "string":
+        return wire.string_tensor(_padded(name, [_bytes(name, row) for row in rows], wanted, b""))
+    dtype = np.dtype(wire.numpy_type(info.dtype))
     try:
-        if not rows:
-            return wire.number_tensor(np.zeros((0, *fixed), wire.numpy_type(info.dtype)))
-        shapes = {np.shape(row) for row in rows}
-        array = np.asarray(rows, wire.numpy_type(info.dtype)) if len(shapes) == 1 else None
+        arrays = [np.asarray(row, dtype) for row in rows]
     except (OverflowError, TypeError, ValueError):
         raise BadRequest(
             f"{name} must hold numbers ({info.dtype}). Received: {rows!r:.200}."
         ) from None
-    if array is None:
-        raise BadRequest(
-            f"{name} must hold equally many numbers in every row. Received: "
-            f"{', '.join(map(_shape_text, sorted(shapes)))}."
-        )
-    if wanted is not None and not _fits(array.shape[1:], wanted):
-        raise BadRequest(
-            f"{name} must hold {_shape_text(wanted)} numbers in every row. Received: "
-            f"{_shape_text(array.shape[1:])}."
-        )
-    return wire.number_tensor(array)
+    blank = np.nan if dtype.kind == "f" else 0
+    return wire.number_tensor(_padded(name, arrays, wanted, blank).astype(dtype))
+
+
+def _bytes(name: str, row: Any) -> np.ndarray:
+    """A text, or nested lists of texts, as an array of objects."""
+    array = np.array(row, object)
+    for one in array.ravel():
+        if not isinstance(one, bytes):
+            raise BadRequest(f"{name} must hold texts or bytes. Received: {one!r}.")
+    return array
+
+
+def _padded(
+    name: str, rows: list[np.ndarray], wanted: tuple[int, ...] | None, blank: Any
+) -> np.ndarray:
+    """Arrays one below the other, those that are short filled up."""
+    shapes = sorted({row.shape for row in rows})
+    what = "texts" if blank == b"" else "numbers"
+    if len({len(shape) for shape in shapes}) > 1 or (wanted is None and len(shapes) > 1):
+        raise _unequal(name, what, shapes)
+    if wanted is not None:
+        for shape in shapes:
+            if not _fits(shape, wanted):
+                # Where one of several does not fit, they were meant to be alike.
+                if len(shapes) > 1:
+                    raise _unequal(name, what, shapes)
+                raise BadRequest(
+                    f"{name} must hold {_shape_text(wanted)} {what} in every row. Received: "
+                    f"{_shape_text(shape)}."
+                )
+    known = [max(size, 0) for size in wanted or ()]
+    sizes = [max(along) for along in zip(*shapes)] if shapes else known
+    padded = np.full((len(rows), *sizes), blank, object if blank == b"" else None)
+    for place, row in enumerate(rows):
+        where = (place, *map(slice, row.shape), ...)
+        padded[where] = row
+    return padded
+
+
+def _unequal(name: str, what: str, shapes: list[tuple[int, ...]]) -> BadRequest:
+    return BadRequest(
+        f"{name} must hold equally many {what} in every row. Received: "
+        f"{', '.join(map(_shape_text, shapes))}."
+    )
 
 
 def assumed_description(signatures: Mapping[str, Signature]) -> Description:

@@ -90,10 +90,12 @@ def numpy_type(name: str) -> Any:
     raise ValueError(f"The server wants a tensor of {name}.")
 
 
-def string_tensor(values: Sequence[bytes]) -> Any:
-    """A string tensor `[len(values)]`."""
-    tensor = Tensor(dtype=_STRING, string_val=values)
-    tensor.tensor_shape.dim.add(size=len(values))
+def string_tensor(values: Sequence[bytes] | np.ndarray) -> Any:
+    """A string tensor of a list, or of an array of objects with any number of axes."""
+    array = np.asarray(values, object)
+    tensor = Tensor(dtype=_STRING, string_val=array.ravel().tolist())
+    for size in array.shape:
+        tensor.tensor_shape.dim.add(size=size)
     return tensor
 
 

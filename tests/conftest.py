@@ -19,6 +19,36 @@ def write_shapes() -> Callable[..., list[str]]:
     return _write_shapes
 
 
+@pytest.fixture(scope="session")
+def write_clip() -> Callable[..., Path]:
+    """`write_clip(path, count, step)`: a film of so many frames, a white square that moves right.
+
+    Frame `n` is black but for a square whose left side is at `n * step`, or, where `step` is
+    negative, so far before the right end.
+    """
+    pytest.importorskip("av")
+    return _write_clip
+
+
+def _write_clip(path: Path, count: int = 20, step: int = 2, size: tuple[int, int] = (64, 48)):
+    import av
+    import numpy as np
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("h264", rate=10)
+        stream.width, stream.height = size
+        stream.pix_fmt = "yuv420p"
+        for number in range(count):
+            pixels = np.zeros((size[1], size[0], 3), np.uint8)
+            left = number * step if step > 0 else size[0] - 16 + number * step
+            pixels[16:32, left : left + 16] = 255
+            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
 def _write_shapes(folder: Path, count: int, seed: int = 1) -> list[str]:
     from PIL import Image, ImageDraw
 

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from pairloom.components.pairs.file_values import place_of
+from pairloom.components.pairs.file_values import place_of_value
 from pairloom.components.pairs.files import listing
 from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.rows import Chunk, Row
@@ -35,17 +35,19 @@ def fingerprint_behind(chunks: list[Chunk], settings: PairSettings) -> str:
 def _told(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[str, str]]:
     """Each file once, with its size and time; those that nobody can reach say so."""
     listed = {folder: listing(folder) for folder in {*file_folders(settings)} if "://" in folder}
-    for raw, folder in _paths(chunks, settings):
+    for raw, number, folder in _paths(chunks, settings):
+        kind, options = settings.kinds[number], settings.field_options[number]
         try:
-            place = place_of(read_text(raw, settings.max_length), folder)
+            said = read_text(raw, settings.max_length)
+            place, _ = place_of_value(said, kind, options, folder)
         except FieldError:
             # Rejected where it is read as a row.
             continue
         yield place, listed[folder].get(place, "missing") if folder in listed else _local(place)
 
 
-def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes | str, str]]:
-    """Each path as rows have it once, with the folder that it starts from."""
+def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes | str, int, str]]:
+    """Each path as rows have it once, with its field's number and where it starts."""
     fields = [number for number, kind in enumerate(settings.kinds) if kind.is_file]
     form, folders = find_format(settings.format), file_folders(settings)
     seen: set[tuple[int, bytes | str]] = set()
@@ -56,7 +58,7 @@ def _paths(chunks: list[Chunk], settings: PairSettings) -> Iterator[tuple[bytes 
             raw = row.values[number]
             if isinstance(raw, (bytes, str)) and (number, raw) not in seen:
                 seen.add((number, raw))
-                yield raw, folders[number]
+                yield raw, number, folders[number]
 
 
 def _local(place: str) -> str:

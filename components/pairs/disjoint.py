@@ -9,6 +9,7 @@ from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.plan import plan_chunks, sources_fingerprint
 from pairloom.components.pairs.rows import Rejection, Row
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.split_keys import keyed_rows
 from pairloom.components.pairs.values import Reader, readers
 from pairloom.kinds import FieldError
 
@@ -45,7 +46,7 @@ class HeldOut:
 def _keys(settings: PairSettings) -> Iterator[bytes]:
     reader = readers(settings)[settings.split_by]
     for chunk in plan_chunks(settings, chunk_bytes=2**62):
-        for row in find_format(settings.format).rows(chunk, settings):
+        for row in keyed_rows(find_format(settings.format).rows(chunk, settings), settings):
             if isinstance(row, Rejection) or (chunk.split == "train" and row.split is None):
                 continue
             key = _key(row, settings, reader)

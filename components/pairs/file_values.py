@@ -8,16 +8,17 @@ from typing import Any
 
 from pairloom.components.pairs.files import file_size, open_raw
 from pairloom.kinds import FieldError, Kind
-from pairloom.kinds.files import FileContent
+from pairloom.kinds.files import FileContent, find_part
 from pairloom.kinds.reading import read_text
 
-__all__ = ["FileReader", "place_of"]
+__all__ = ["FileReader", "place_of", "place_of_value"]
 
 
 class FileReader:
     """Reads a field of files, as `kind.read` does one of other values.
 
-    What the last path gave is kept: rows about one file mostly stand together.
+    What the last path gave is kept, and what its file was opened as: rows about one file mostly
+    stand together.
 
     Args:
         kind: A kind with `is_file`.
@@ -28,6 +29,8 @@ class FileReader:
         self._kind, self._folder = kind, folder
         self._path: Any = None
         self._given: Any = None
+        self._place = ""
+        self._opened: Any = None
 
     def __call__(self, raw: Any, options: Mapping[str, Any], max_length: int) -> Any:
         if self._path is None or raw != self._path:
@@ -41,9 +44,35 @@ class FileReader:
         return self._given
 
     def _read(self, raw: Any, options: Mapping[str, Any], max_length: int) -> Any:
-        path = read_text(raw, max_length)
-        content = read_file(place_of(path, self._folder), options["most_bytes"])
-        return self._kind.read(FileContent(path, content), dict(options), max_length)
+        said = read_text(raw, max_length)
+        place, part = place_of_value(said, self._kind, options, self._folder)
+        content = self._open(place, options)
+        if isinstance(content, FieldError):
+            raise content
+        return self._kind.read(FileContent(said, content, part), dict(options), max_length)
+
+    def _open(self, place: str, options: Mapping[str, Any]) -> Any:
+        """What is in a file, or why nothing is."""
+        if place != self._place:
+            try:
+                content = read_file(place, options["most_bytes"])
+                self._opened = self._kind.opened(content, options)
+            except FieldError as error:
+                self._opened = error
+            self._place = place
+        return self._opened
+
+
+def place_of_value(
+    said: str, kind: Kind, options: Mapping[str, Any], folder: str
+) -> tuple[str, str]:
+    """Where what a row holds leads, and to which part of the file there.
+
+    Raises:
+        FieldError: Out of the folder, or nowhere that a file can be.
+    """
+    file, part = find_part(said, options["path"], kind.has_parts)
+    return place_of(file, folder), part
 
 
 def place_of(path: str, folder: str) -> str:

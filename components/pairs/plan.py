@@ -8,7 +8,6 @@ from pairloom.components.pairs.behind import fingerprint_behind
 from pairloom.components.pairs.errors import DataError
 from pairloom.components.pairs.files import file_size, fingerprint, is_gzip
 from pairloom.components.pairs.formats import FORMATS, find_format
-from pairloom.components.pairs.formats.generated import Generated
 from pairloom.components.pairs.formats.options import require_options
 from pairloom.components.pairs.formats.parallel import unequal_lengths
 from pairloom.components.pairs.lines import LineIndex
@@ -24,8 +23,8 @@ MOST_CHUNKS = 200
 FILE_CHUNK_BYTES = 64 * 2**10
 """The same where rows hold paths: behind a short line is the work of a whole file."""
 
-GENERATED_BYTES = 256
-"""As how much of a file a generated row counts."""
+ROW_BYTES = 256
+"""As how much of a file a row counts that is no line in one."""
 
 
 def plan_chunks(
@@ -46,16 +45,19 @@ def plan_chunks(
     groups = list(_groups(settings))
     if not chunk_bytes:
         chunk_bytes = FILE_CHUNK_BYTES if settings.has_files else CHUNK_BYTES
-    made = form.count(settings) if isinstance(form, Generated) else 0
-    total = made * GENERATED_BYTES or sum(max(map(file_size, files)) for _, files in groups)
+    counts = [0 if form.reads_lines else form.count(files, settings) for _, files in groups]
+    if form.reads_lines:
+        total = sum(max(map(file_size, files)) for _, files in groups)
+    else:
+        total = sum(counts) * ROW_BYTES
     wanted = max(chunk_bytes, total // most_chunks)
     chunks: list[Chunk] = []
-    for split, files in groups:
+    for (split, files), count in zip(groups, counts):
         pieces: list[dict[str, Any]]
         cut = files if form.side_by_side else files[:1]
-        if made:
-            step = -(-wanted // GENERATED_BYTES)
-            pieces = [{"first": first, "lines": step} for first in range(1, made + 1, step)]
+        if not form.reads_lines:
+            step = -(-wanted // ROW_BYTES)
+            pieces = [{"first": first, "lines": step} for first in range(1, count + 1, step)]
         elif not form.splittable or max(map(file_size, cut)) <= wanted or any(map(is_gzip, cut)):
             pieces = [{}]
         else:
@@ -78,8 +80,8 @@ def data_fingerprint(settings: PairSettings) -> str:
 
 def sources_fingerprint(settings: PairSettings) -> str:
     """As `data_fingerprint`, but of the files alone that rows are read from."""
-    if isinstance(find_format(settings.format), Generated):
-        # Only the options matter, and these are part of the settings.
+    if not find_format(settings.format).reads_lines:
+        # What a row holds is part of the settings, or is a file behind it.
         return "\n".join(f"{split}:{files[0]}" for split, files in _groups(settings))
     return "\n".join(
         f"{split}:{fingerprint(file)}" for split, files in _groups(settings) for file in files
@@ -96,7 +98,7 @@ def _groups(settings: PairSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
         )
     for split, source in settings.sources.items():
         for files in form.groups(source, f"data.{split}", settings):
-            for file in () if isinstance(form, Generated) else files:
+            for file in files if form.reads_lines else ():
                 # Empty files are usual among the parts a glob finds, but not where one is named.
                 if file_size(file) == 0 and not _found_by_glob(source, file):
                     raise DataError(f"`data.{split}`: the file `{file}` is empty.")

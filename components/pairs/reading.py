@@ -12,6 +12,7 @@ from pairloom.components.pairs.formats import find_format
 from pairloom.components.pairs.joining import join_rows
 from pairloom.components.pairs.rows import SHOWN, Chunk, LeftOut, Pair, Rejection, Row, shown
 from pairloom.components.pairs.settings import PairSettings
+from pairloom.components.pairs.split_keys import keyed_rows
 from pairloom.components.pairs.values import Reader, readers
 from pairloom.kinds import FieldError, Kind
 
@@ -49,7 +50,7 @@ def read_pairs(
     """
     fields = readers(settings)
     check = _checker(chunk, settings, fields)
-    rows = some(find_format(settings.format).rows(chunk, settings))
+    rows = some(keyed_rows(find_format(settings.format).rows(chunk, settings), settings))
     if settings.disjoint and chunk.split == "train":
         rows = _without_held_out(rows, check, settings)
     if settings.joined > 1:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -33,6 +34,8 @@ class PairSettings:
         folder: Where the paths of all files start.
         folders: For each field whose values are files, where their paths start; else empty.
         split_by: Index of the field whose equal values stay together.
+        split_match: A regular expression: rows stay together of which it finds the same in that
+            field's raw values; empty: it is the values that count.
         columns: Position or name of each field's column, or of several whose values are a list;
             None for the format's default.
         header: Whether the first line of each file names the columns.
@@ -55,6 +58,7 @@ class PairSettings:
     folder: str
     folders: tuple[str, ...]
     split_by: int = 0
+    split_match: str = ""
     columns: tuple[Column, ...] | None = None
     header: bool = False
     max_length: int = 2000
@@ -127,6 +131,7 @@ class PairSettings:
                 for kind, options in zip(kinds, field_options, strict=True)
             ),
             split_by=names.index(split_by),
+            split_match=_expression(data.get("split_match") or ""),
             columns=None if columns is None else tuple(_column(columns[name]) for name in names),
             header=bool(data.get("header", False)),
             max_length=int(data.get("max_length", 2000)),
@@ -161,6 +166,16 @@ class PairSettings:
         columns of a wide table get room too.
         """
         return 12 * self.max_length * len(self.fields) + 65536
+
+
+def _expression(given: str) -> str:
+    try:
+        re.compile(given)
+    except re.error as error:
+        raise DataError(
+            f"`data.split_match` must be a regular expression. Received: {given!r}: {error}."
+        ) from None
+    return given
 
 
 def _column(given: Any) -> Column:

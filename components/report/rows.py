@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -83,10 +84,10 @@ def _read_records(examples: str) -> list[bytes]:
 
 def _equal_rows(columns: Mapping[str, np.ndarray], count: int) -> list[list[int]]:
     """Places of equal inputs, by their first."""
-    groups: dict[tuple[bytes, ...], list[int]] = {}
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for place in range(count):
         key = tuple(
-            bytes(values[place]) if values.ndim == 1 else values[place].tobytes()
+            tuple(values[place].ravel().tolist()) if values.ndim > 1 else values[place]
             for values in columns.values()
         )
         groups.setdefault(key, []).append(place)
@@ -97,4 +98,5 @@ def _spoiled(graph: FieldGraph, values: tf.Tensor) -> tf.Tensor:
     """What an evaluation asks with: a denoiser is shown noise, in the report too."""
     tensor = graph.tensor(values)
     spoiled = graph.corrupted(tensor)
-    return values if spoiled is tensor else graph.values(spoiled)
+    as_served = values.dtype == graph.served_spec().dtype
+    return values if spoiled is tensor and as_served else graph.values(spoiled)

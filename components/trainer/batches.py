@@ -315,8 +315,10 @@ def _held_once(part: Part, known: dict[bytes, bytes]) -> tuple[Part, int]:
     held = dict(part)
     for name, array in part.items():
         if array.dtype == object:
-            size += sum(len(value) for value in {*array} - known.keys())
-            held[name] = np.array([known.setdefault(value, value) for value in array], object)
+            values = array.ravel().tolist()
+            size += sum(len(value) for value in {*values} - known.keys())
+            same = [known.setdefault(value, value) for value in values]
+            held[name] = np.array(same, object).reshape(array.shape)
     return held, size
 
 

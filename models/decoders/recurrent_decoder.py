@@ -37,7 +37,8 @@ class RecurrentDecoder(SharedParts, Decoder):
         cell: A name of `cells.CELLS`, such as `"gru"`.
         layers: How many cells are stacked; the attention asks with the last one's state.
         context: `"attention"`, `"every_step"` (the memory's summary enters the cell at each
-            step) or `"state"` (the summary makes the first state, and nothing else).
+            step), `"both"` (of a clip its frames, and what it is as a whole) or `"state"` (the
+            summary makes the first state, and nothing else).
         score: A name of `scores.SCORES`, such as `"additive"`.
         mode: A name of `attention.MODES`, such as `"soft"`.
         window: How far the window of the local modes reaches to each side.
@@ -71,7 +72,7 @@ class RecurrentDecoder(SharedParts, Decoder):
         units: Count = 256,
         cell: CellName = "gru",
         layers: Count = 1,
-        context: Literal["attention", "every_step", "state"] = "attention",
+        context: Literal["attention", "both", "every_step", "state"] = "attention",
         score: ScoreName = "additive",
         mode: ModeName = "soft",
         window: Count = 10,
@@ -89,7 +90,7 @@ class RecurrentDecoder(SharedParts, Decoder):
         super().__init__(**kwargs)
         # XLA would compile TensorFlow's loop anew for every length.
         self.supports_jit = keras.backend.backend() != "tensorflow"
-        _check_choice("context", context, ("attention", "every_step", "state"))
+        _check_choice("context", context, ("attention", "both", "every_step", "state"))
         _check_choice("style", style, ("luong", "bahdanau"))
         if attention is not None and not isinstance(attention, keras.layers.Layer):
             raise TypeError(
@@ -123,14 +124,15 @@ class RecurrentDecoder(SharedParts, Decoder):
             "dropout": dropout,
             "tied": tied,
         }
-        self.context = context
-        self.asks_before_the_cell = context == "attention" and style == "bahdanau"
-        self.feeds = context == "attention" and input_feeding
+        looks = context in ("attention", "both")
+        self.sees_summary = context in ("both", "every_step")
+        self.asks_before_the_cell = looks and style == "bahdanau"
+        self.feeds = looks and input_feeding
         self.units = units
         self.cells = [make_cell(cell, units, dtype=policy) for _ in range(layers)]
         self.attention: AttentionMode | None = None
         self.feature_units = units
-        if context == "attention":
+        if looks:
             self.attention = attention or make_attention(
                 mode, make_score(score, units, dtype=policy), units, window, heads, dtype=policy
             )
@@ -154,7 +156,7 @@ class RecurrentDecoder(SharedParts, Decoder):
         self.bridge = keras.layers.Dense(state_width, activation="tanh", dtype=self.dtype_policy)
         self.bridge.build((None, summary_units))
         width = self.embedding.output_dim
-        width += summary_units if self.context == "every_step" else 0
+        width += summary_units if self.sees_summary else 0
         width += memory_units if self.asks_before_the_cell else 0
         width += self.feature_units if self.feeds else 0
         for cell in self.cells:
@@ -289,11 +291,13 @@ class RecurrentDecoder(SharedParts, Decoder):
         if self.feeds:
             kernels["readout"] = ops.cast(self.readout, dtype)
         # Split, not sliced twice: the gradient of a slice fills a whole matrix with zeros.
-        kernel, rest = ops.split(ops.cast(self.cells[0].kernel, dtype), [embedded.shape[-1]])
+        width = embedded.shape[-1]
+        behind = width + (memory.summary.shape[-1] if self.sees_summary else 0)
+        kernel, whole, rest = ops.split(ops.cast(self.cells[0].kernel, dtype), [width, behind])
         known = self.cells[0].project(embedded, kernel)
-        if self.context == "every_step":
-            known = known + ops.expand_dims(product(memory.summary, rest), axis)
-        elif self.asks_before_the_cell or self.feeds:
+        if self.sees_summary:
+            known = known + ops.expand_dims(product(memory.summary, whole), axis)
+        if self.asks_before_the_cell or self.feeds:
             kernels["arising"] = rest
         return known, kernels
 

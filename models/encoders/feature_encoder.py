@@ -30,8 +30,8 @@ class FeatureEncoder(Encoder):
 
     Call arguments:
         features: `(batch, time, width)`, or `(batch, width)`, which counts as a time of 1.
-        features_mask: `(batch, time)`, True where there is something; None: everywhere. Of single
-            vectors there is none.
+        features_mask: `(batch, time)`, True where there is something; None: where a vector does not
+            begin with NaN. Of single vectors there is none.
         mask: The same, under the name by which Keras hands on the mask of a layer before, such as
             `Embedding(mask_zero=True)`.
 
@@ -89,8 +89,13 @@ class FeatureEncoder(Encoder):
         single = len(features.shape) == 2
         states = ops.expand_dims(features, 1) if single else features
         mask = mask if features_mask is None else features_mask
-        if mask is None or single:
+        if single:
             mask = ops.ones(ops.shape(states)[:2], dtype="bool")
+        else:
+            if mask is None:
+                mask = ops.logical_not(ops.isnan(states[..., 0]))
+            # Not a product: NaN times 0 is NaN.
+            states = ops.where(ops.expand_dims(mask, -1), states, ops.zeros_like(states))
         for dense in self.dense:
             states = dense(states)
         if self.stack is not None:

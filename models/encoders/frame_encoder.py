@@ -10,6 +10,9 @@ from pairloom.models.encoders.convolution import Convolution
 from pairloom.models.encoders.encoder import Encoder
 from pairloom.models.encoders.recurrent_stack import RecurrentStack
 from pairloom.models.memory import Memory
+from pairloom.models.settings import Count, EncoderCellName, Share
+
+_GREY = 127.5
 
 
 @keras.saving.register_keras_serializable(package="pairloom")
@@ -28,6 +31,9 @@ class FrameEncoder(Encoder):
         bidirectional: Whether every layer reads both ways.
         dropout: Share of the frames' vectors' and the states' entries dropped in training.
         backwards: Whether one-way layers read from the end to the start.
+        changes: Whether it looks, in place of each frame, at how it differs from the one before,
+            `(x_t - x_{t-1}) / 2` around a middle grey: Wang et al. (2016). What stands still then
+            cannot be learned by heart, which it is from a few hundred clips.
         weights: A file with the backbone's weights; None: trained from the start.
         trainable_backbone: Whether the backbone learns; None: where it has no `weights`. One with
             batch normalisation then counts padded frames in its statistics too: sort clips by
@@ -36,29 +42,35 @@ class FrameEncoder(Encoder):
 
     Call arguments:
         frames: `(batch, time, height, width, 3)`, of integers or floats from 0 to 255.
-        frames_mask: `(batch, time)`, True where there is a frame; None: everywhere.
+        frames_mask: `(batch, time)`, True where there is a frame; None: where a frame is not 0
+            throughout.
 
     Returns:
         A `Memory`: states `(batch, time, units)`, mask `(batch, time)`, and as summary the last
         layer's last states.
     """
 
+    reads = "frames"
+
     def __init__(
         self,
         backbone: str = "small",
-        units: int = 256,
-        cell: str = "gru",
-        layers: int = 1,
+        units: Count = 256,
+        cell: EncoderCellName = "gru",
+        layers: Count = 1,
         bidirectional: bool = False,
-        dropout: float = 0.0,
+        dropout: Share = 0.0,
         backwards: bool = False,
+        changes: bool = False,
         weights: str | None = None,
         trainable_backbone: bool | None = None,
+        *,
         backbone_options: Mapping[str, Any] | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         policy = self.dtype_policy
+        self.changes = changes
         self.convolution = Convolution(
             backbone, weights, trainable_backbone, backbone_options, dtype=policy
         )
@@ -81,7 +93,11 @@ class FrameEncoder(Encoder):
         batch, time, *size = ops.shape(frames)
         mask = frames_mask
         if mask is None:
-            mask = ops.ones((batch, time), dtype="bool")
+            mask = ops.any(ops.not_equal(frames, 0), axis=(2, 3, 4))
+        if self.changes:
+            wide = ops.cast(frames, "float32")
+            before = ops.concatenate([wide[:, :1], wide[:, :-1]], axis=1)
+            frames = (wide - before) / 2 + _GREY
         # To the network, a clip's frames are so many images.
         maps = self.convolution(ops.reshape(frames, (batch * time, *size)), training=training)
         vectors = ops.reshape(ops.mean(maps, axis=(1, 2)), (batch, time, maps.shape[-1]))
@@ -94,4 +110,5 @@ class FrameEncoder(Encoder):
         return Memory(states, mask, summary, inner=inner)
 
     def get_config(self):
-        return {**super().get_config(), **self.convolution.settings, **self.stack.settings}
+        own = {"changes": self.changes}
+        return {**super().get_config(), **self.convolution.settings, **self.stack.settings, **own}

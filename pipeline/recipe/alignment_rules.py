@@ -5,12 +5,12 @@ from typing import Any
 
 from pairloom.components.metrics.registry import metric_takes
 from pairloom.pipeline.recipe.filling import kinds_of
-from pairloom.pipeline.recipe.names import Broken
+from pairloom.pipeline.recipe.names import ATTENDING, Broken
 from pairloom.pipeline.recipe.schema import Recipe
 
 __all__ = ["alignments", "broken_alignment"]
 
-_LINKS, _ATTENTION = "alignment", "attention"
+_LINKS = "alignment"
 _DRAWING = ("hard", "straight_through")
 
 
@@ -63,8 +63,8 @@ def _placed(recipe: Recipe, name: str) -> Iterator[Broken]:
 
 def _attends(recipe: Recipe, key: str, what: str) -> Iterator[Broken]:
     decoder: Any = recipe.model.decoder
-    context = getattr(decoder, "context", _ATTENTION)
-    if context != _ATTENTION:
+    context = getattr(decoder, "context", ATTENDING[0])
+    if context not in ATTENDING:
         yield Broken(key, "a decoder with `context: attention`", f"{what}, `context: {context}`")
     elif key.startswith("training") and getattr(decoder, "mode", "") in _DRAWING:
         expected = "a `mode` whose weights are shares; one that draws has none to compare"

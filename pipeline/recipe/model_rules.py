@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pairloom.pipeline.recipe.filling import kinds_of
-from pairloom.pipeline.recipe.names import Broken
+from pairloom.pipeline.recipe.names import ATTENDING, Broken
 from pairloom.pipeline.recipe.parts import PartInfo, decoders, encoders, joins
 from pairloom.pipeline.recipe.schema import Recipe
 
@@ -147,7 +147,7 @@ def _context(recipe: Recipe) -> Iterator[Broken]:
         yield Broken("model.decoder.context", expected, "attention")
     if decoder.type != "recurrent":
         return
-    if context == "attention":
+    if context in ATTENDING:
         if not model.encoders:
             yield Broken("model.decoder.context", "state: there is no input to look at", context)
         for encoder in model.encoders.values():

@@ -9,9 +9,11 @@ from pairloom.components.pairs.formats import FORMATS
 from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.schema import Recipe
 
-__all__ = ["NAME", "RESERVED", "Broken", "broken_names"]
+__all__ = ["ATTENDING", "NAME", "RESERVED", "Broken", "broken_names"]
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+ATTENDING = ("attention", "both")
+"""The values of a recurrent decoder's `context` with which it looks at places."""
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # What the SavedModel's signatures and the evaluation call their own inputs and outputs.
 RESERVED = (

@@ -89,7 +89,7 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
     data = recipe.data
     if data.header and data.format not in ("tsv", "csv"):
         yield Broken("data.header", f"false: {data.format} has no header line", "true")
-    if data.columns and data.format not in ("tsv", "csv", "jsonl"):
+    if data.columns and data.format not in ("tsv", "csv", "json", "jsonl"):
         yield Broken("data.columns", f"nothing: {data.format} has no columns", "columns")
         return
     taken: list[int | str] = []
@@ -102,7 +102,7 @@ def _columns(recipe: Recipe) -> Iterator[Broken]:
         if not columns:
             yield Broken(key, "a column, or several", "none")
         for column in columns:
-            if data.format == "jsonl":
+            if data.format in ("json", "jsonl"):
                 if isinstance(column, int):
                     yield Broken(key, "a JSON key", str(column))
             elif isinstance(column, str) and not data.header:

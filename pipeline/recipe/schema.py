@@ -54,6 +54,8 @@ class Data:
     test: Files | None = None
     split: SplitShares = SplitShares()
     split_by: str = ""
+    # What a regular expression finds in that field's raw values, as a scene in a path.
+    split_match: str = ""
     # A position, a name, or several of them, whose values are then a list.
     columns: dict[str, int | str | tuple[int | str, ...]] = setting({})
     header: bool = False

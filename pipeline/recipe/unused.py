@@ -7,6 +7,7 @@ score. Only what the user wrote is told, never a default.
 from collections.abc import Iterator
 from typing import Any
 
+from pairloom.pipeline.recipe.names import ATTENDING
 from pairloom.pipeline.recipe.schema import Recipe
 
 _OF_ATTENTION = ("score", "mode", "window", "heads", "style", "input_feeding")
@@ -24,7 +25,7 @@ def unused_settings(recipe: Recipe, values: dict[str, Any]) -> Iterator[str]:
     if decoder.type != "recurrent":
         return
     written = _section(values, "model", "decoder")
-    if decoder.context != "attention":
+    if decoder.context not in ATTENDING:
         unused = [f"model.decoder.{name}" for name in _OF_ATTENTION if name in written]
         # Their default, 0, says what is so anyway.
         unused += ["training.coverage"] * (recipe.training.coverage > 0)

@@ -193,8 +193,8 @@ def _limits(model: LoadedModel, description: Description) -> dict[str, int]:
                 fields.setdefault(name, description.output)
     kinds = {name: find_kind(f.kind) for name, f in fields.items() if f.kind in kind_names()}
     texts = {name: _longest(fields[name], description) for name in kinds if kinds[name].is_text}
-    files = {name: fields[name].details for name, kind in kinds.items() if kind.is_file}
-    return texts | {name: int(told["most_bytes"]) for name, told in files.items()}
+    told = {name: fields[name].details.get("most_bytes") for name in kinds}
+    return texts | {name: int(most) for name, most in told.items() if most is not None}
 
 
 def _longest(field: Field, description: Description) -> int:

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import PIL.Image
 import pytest
 
@@ -43,21 +44,34 @@ def test_a_part_that_is_not_there_is_an_error():
         find_kind("texts").part("output")
 
 
+@pytest.fixture
+def sample(tmp_path, write_clip):
+    """A file of a kind whose values are files."""
+
+    def sample(name):
+        path = tmp_path / {"image": "a.png", "clip": "a.mp4", "features": "a.npy"}[name]
+        if name == "clip":
+            write_clip(path, count=3)
+        elif name == "features":
+            np.save(path, np.ones((2, 3)))
+        else:
+            PIL.Image.new("RGB", (2, 2)).save(path)
+        return path
+
+    return sample
+
+
 @pytest.mark.parametrize("name", kind_names())
-def test_reading_values_imports_neither_tensorflow_nor_keras(name, tmp_path):
+def test_reading_values_imports_neither_tensorflow_nor_keras(name, sample):
     raw, sent = (b"0-0", "0-0") if name == "alignment" else (b"1", "1")
-    options = {}
     if find_kind(name).is_file:
-        path = tmp_path / "photo.png"
-        PIL.Image.new("RGB", (2, 2)).save(path)
-        raw, sent = path.read_bytes(), str(path)
-        options = {"most_pixels": 100}
+        raw, sent = sample(name).read_bytes(), str(sample(name))
     code = (
-        "import sys; from pairloom.kinds import find_kind;"
+        "import sys; from dataclasses import asdict; from pairloom.kinds import find_kind;"
         "from pairloom.kinds.files import FileContent;"
-        f"kind = find_kind({name!r}); raw = {raw!r};"
-        "raw = FileContent('photo.png', raw) if kind.is_file else raw;"
-        f"value = kind.read(raw, {options!r}, 9); kind.show(value);"
+        f"kind = find_kind({name!r}); raw = {raw!r}; options = asdict(kind.Options());"
+        "raw = FileContent('a', kind.opened(raw, options)) if kind.is_file else raw;"
+        "value = kind.read(raw, options, 9); kind.show(value);"
         f"kind.key(value); kind.serve({sent!r}); kind.is_one({sent!r});"
         "sys.exit(bool({'tensorflow', 'keras'} & set(sys.modules)))"
     )

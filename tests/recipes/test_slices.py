@@ -4,12 +4,15 @@ Those that need data of their own or minutes are run by `make test-recipes`; a f
 kind of road, run with all other tests on data that is made up here.
 """
 
+import base64
 import gzip
 import json
 import os
 import random
+import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("tfx")
@@ -17,9 +20,12 @@ pytest.importorskip("tfx")
 import tensorflow as tf
 import tensorflow_text  # noqa: F401
 
+from pairloom.kinds import find_kind
 from pairloom.pipeline.execution import execute
 from pairloom.pipeline.recipe import load_recipe
+from pairloom.serving import Client
 from pairloom.serving.description import read_description
+from pairloom.serving.server import ModelServer, ServerOptions
 
 DATA = Path(os.environ.get("PAIRLOOM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 QUICK = ("training.epochs=1", "training.minutes=0.05", "evaluation.examples=12")
@@ -145,10 +151,108 @@ def test_photos_to_captions(tmp_path, write_shapes):
     assert outputs["caption"].dtype == tf.string
 
 
+@pytest.mark.slow
+def test_clips_to_labels(tmp_path, write_clip):
+    """Trained, then asked of a server over gRPC and REST, with videos and with frames."""
+    for number in range(12):
+        for way, step in (("left", -2), ("right", 2)):
+            path = tmp_path / "clips" / way / f"cam{number % 2}" / f"{number // 2}.mp4"
+            write_clip(path, count=6 + number, step=step)
+    (tmp_path / "clips" / "left" / "cam0" / "broken.mp4").write_bytes(b"no video")
+    overrides = ["fields.clip.frames=8", "fields.clip.height=16", "fields.clip.width=24"]
+    overrides += ["model.encoder.units=8", "model.decoder.units=8", "data.max_rejected=0.1"]
+    overrides += [r"data.split_match='^[^/]+/cam\d/(\w+)\.'", "data.split={eval: 0.3, test: 0.3}"]
+    version = run("recognise-clip", tmp_path, f"data.folder={tmp_path / 'clips'}", *overrides)
+    path = tmp_path / "clips" / "left" / "cam0" / "0.mp4"
+    described = read_description(version).inputs[0]
+    frames = find_kind("clip").serve_to(path, described.details)
+    outputs = asked(version, clip=[frames, [b""] * 8])
+    assert outputs["attention"].shape == (2, 1, 8)
+    assert outputs["source_tokens"].numpy()[0].tolist() == [
+        b"0",
+        b"1",
+        b"2",
+        b"3",
+        b"4",
+        b"5",
+        b"",
+        b"",
+    ]
+    np.testing.assert_array_equal(outputs["attention"][0, 0, 6:], 0.0)
+    assert outputs["action"].numpy().tolist()[1] == b"", "to nothing there is no answer"
+    assert outputs["action"].numpy().tolist()[0] in (b"left", b"right")
+    options = ServerOptions(
+        port=0,
+        rest_api_port=0,
+        free_rest_port=True,
+        model_name="clips",
+        model_base_path=str(version.parent),
+    )
+    with ModelServer(options) as server:
+        with Client(f"localhost:{server.port}", model="clips") as client:
+            by_path, by_frames = client.explain([path, path])[0], client.explain(frames[:6])[0]
+        body = {
+            "instances": [{"clip": [{"b64": base64.b64encode(one).decode()} for one in frames]}]
+        }
+        request = urllib.request.Request(
+            f"http://localhost:{server.rest_port}/v1/models/clips:predict",
+            json.dumps(body).encode(),
+        )
+        with urllib.request.urlopen(request) as answer:
+            [by_rest] = json.load(answer)["predictions"]
+    assert by_path.value == by_frames.value == by_rest["action"]
+    assert by_path.attention.shape == (1, 6)
+    picture = (
+        find_kind("clip")
+        .part("picture")
+        .draw(by_path.fields["clip"], by_path.target_tokens, width=60)
+    )
+    assert "5" in picture
+
+
+@pytest.mark.slow
+def test_features_to_texts(tmp_path):
+    chance = np.random.default_rng(1)
+    ids = [f"c{number}" for number in range(30)]
+    features = chance.normal(size=(30, 5, 6)).astype(np.float16)
+    np.savez(tmp_path / "msvd_vgg_pca512_16frames.npz", ids=ids, features=features)
+    words = random.Random(4)
+    for name, some in (("training", ids[:22]), ("testing", ids[22:])):
+        rows = [
+            {"id": f"{one}.avi", "caption": [sentence(words) for _ in range(3)]} for one in some
+        ]
+        (tmp_path / f"{name}_label.json").write_text(json.dumps(rows, indent=1))
+    overrides = ["fields.clip.path=msvd_vgg_pca512_16frames.npz#{stem}", "data.split={eval: 0.3}"]
+    overrides += ["vocabularies.description.size=300", "search.max_length=8"]
+    overrides += ["model.encoder.units=8", "model.decoder.units=16"]
+    overrides += ["model.decoder.embedding_units=16", f"data.folder={tmp_path}"]
+    version = run("describe-clip", tmp_path, *overrides)
+    described = read_description(version).inputs[0]
+    assert described.details == {"width": 6} and described.shape == (0, 6)
+    padded = np.full((2, 5, 6), np.nan, np.float32)
+    padded[0], padded[1, :3] = features[0], features[1, :3]
+    outputs = asked(version, clip=padded)
+    alone = asked(version, clip=padded[1:, :3])
+    assert outputs["description"].numpy()[1] == alone["description"].numpy()[0]
+    np.testing.assert_array_equal(outputs["attention"][1, :, 3:], 0.0)
+    options = ServerOptions(
+        port=0,
+        rest_api_port=0,
+        free_rest_port=True,
+        model_name="features",
+        model_base_path=str(version.parent),
+    )
+    with ModelServer(options) as server, Client(f"localhost:{server.port}", "features") as client:
+        found = client.explain([features[0], features[1, :3]])
+    assert [one.text.encode() for one in found] == outputs["description"].numpy().tolist()
+    assert [one.attention.shape[1] for one in found] == [5, 3]
+
+
 SLICES = {
     "caption": "flickr8k",
     "classify-document": "movie_reviews",
     "converse": "dailydialog",
+    "describe-clip": "msvd",
     "entail": "snli",
     "language-model": "tinyshakespeare",
     "multi30k-de-en": "multi30k",
@@ -156,6 +260,7 @@ SLICES = {
     "multi30k-en-de-transformer": "multi30k",
     "multi30k-long": "multi30k",
     "pronounce": "sigmorphon2021_g2p",
+    "recognise-clip": "airtlab",
     "summarise": "scitldr",
     "transliterate": "dakshina_hi",
     "write-bash": "nl2bash",
@@ -176,6 +281,12 @@ def test_real_data(name, tmp_path):
         if name == "caption":
             paths = sorted((folder / "images").iterdir())
             values = {"photo": [path.read_bytes() for path in paths[:2]]}
+        elif name == "describe-clip":
+            values = {"clip": np.zeros((2, 16, 512), np.float32)}
+        elif name == "recognise-clip":
+            [field] = description.inputs
+            paths = sorted(folder.glob("violent/cam1/*.mp4"))[:2]
+            values = {"clip": [find_kind("clip").serve_to(p, field.details) for p in paths]}
         asked(version, **values)
     else:
         asked(version, beginning=["a small dog"])

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.serving import Client
+from pairloom.serving import Client, wire
+from pairloom.serving.answers import TensorInfo
 from pairloom.serving.client import BadRequest, ClientError, Several
+from pairloom.serving.client_values import named_tensor
 from pairloom.serving.description import DESCRIPTION_FILE, Description, Field
 from pairloom.serving.server import ModelServer, ServerOptions
 from pairloom.serving.warmup_requests import WARMUP_FILE, write_warmup_requests
 
 LABELS = ("no", "yes")
+N = float("nan")
 
 
 def strings(name):
@@ -420,3 +423,51 @@ def test_metadata_tells_of_a_signature_without_inputs(client_of):
 def test_what_brings_no_requests_is_warmed_with_blanks_of_any_type(client_of):
     assert client_of("bare-doubler").predict([1, 1, 1])[0].value == [2, 2, 2]
     assert client_of("bare-writer").predict("a")[0].value == "a!"
+
+
+@pytest.mark.parametrize(
+    ("rows", "info", "expected"),
+    [
+        ([b"a", b""], TensorInfo("string", (-1,)), [b"a", b""]),
+        ([[b"a"], [b"b", b"c"]], TensorInfo("string", (-1, -1)), [[b"a", b""], [b"b", b"c"]]),
+        (
+            [[[1, 2]], [[3, 4], [5, 6]]],
+            TensorInfo("float", (-1, -1, 2)),
+            [[[1, 2], [N, N]], [[3, 4], [5, 6]]],
+        ),
+        ([[1], [2, 3]], TensorInfo("int64", (-1, -1)), [[1, 0], [2, 3]]),
+        ([], TensorInfo("float", (-1, -1, 2)), np.zeros((0, 0, 2))),
+        ([b"a"], TensorInfo("string", None), [b"a"]),
+    ],
+)
+def test_short_rows_are_padded_along_axes_of_no_fixed_size(rows, info, expected):
+    found = wire.array(named_tensor("given", rows, info))
+    assert found.shape == np.shape(expected)
+    np.testing.assert_array_equal(found, np.array(expected, found.dtype))
+
+
+@pytest.mark.parametrize(
+    ("rows", "info", "message"),
+    [
+        (
+            [[b"a"], [b"b", b"c"]],
+            TensorInfo("string", (-1, 2)),
+            "equally many texts in every row. Received: 1, 2",
+        ),
+        (
+            [[b"a"]],
+            TensorInfo("string", (-1, 2)),
+            "given must hold 2 texts in every row. Received: 1",
+        ),
+        (
+            [[[1, 2, 3]]],
+            TensorInfo("float", (-1, -1, 2)),
+            "must hold any x 2 numbers in every row. Received: 1 x 3",
+        ),
+        ([b"a", [b"b"]], TensorInfo("string", (-1, -1)), "equally many texts"),
+        ([["text"]], TensorInfo("string", (-1, 1)), "must hold texts or bytes. Received: 'text'"),
+    ],
+)
+def test_rows_of_no_such_shape_are_refused(rows, info, message):
+    with pytest.raises(BadRequest, match=message):
+        named_tensor("given", rows, info)

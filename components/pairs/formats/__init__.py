@@ -15,7 +15,9 @@ from pairloom.components.pairs.formats.comma_separated import CommaSeparated
 from pairloom.components.pairs.formats.conversations import Conversations
 from pairloom.components.pairs.formats.digits import Digits
 from pairloom.components.pairs.formats.easy_vqa import EasyVqa
+from pairloom.components.pairs.formats.folders import Folders
 from pairloom.components.pairs.formats.json_lines import JsonLines
+from pairloom.components.pairs.formats.json_list import JsonList
 from pairloom.components.pairs.formats.nested_tags import NestedTags
 from pairloom.components.pairs.formats.options import Option
 from pairloom.components.pairs.formats.parallel import Parallel
@@ -36,6 +38,9 @@ class Format(Protocol):
     side_by_side: bool
     """Whether files of one tuple are read line by line together; else only the first is cut."""
 
+    reads_lines: bool
+    """Whether rows stand in files of text. Else `count` tells how many there are."""
+
     needs_files: bool
     """Whether `data.train` must name files."""
 
@@ -47,6 +52,9 @@ class Format(Protocol):
 
     def groups(self, source: Any, named: str, settings: PairSettings) -> list[tuple[str, ...]]:
         """The files of a data section; those of one tuple are read side by side."""
+
+    def count(self, files: tuple[str, ...], settings: PairSettings) -> int:
+        """How many rows one of the groups has, where they are no lines that are cut by bytes."""
 
     def home(self) -> str:
         """Where the paths in its rows start, if its files come with it; empty: as recipes say."""
@@ -63,6 +71,8 @@ FORMATS: Mapping[str, Format] = {
     "csv": CommaSeparated(),
     "digits": Digits(),
     "easy-vqa": EasyVqa(),
+    "folders": Folders(),
+    "json": JsonList(),
     "jsonl": JsonLines(),
     "parallel": Parallel(),
     "passages": Passages(),

@@ -27,8 +27,8 @@ class Digits(Generated):
         _pictures()  # What is not installed is said before any work begins.
         return super().groups(source, named, settings)
 
-    def count(self, settings: PairSettings) -> int:
-        del settings
+    def count(self, files: tuple[str, ...], settings: PairSettings) -> int:
+        del files, settings
         return len(_pictures())
 
     def make(self, number: int, random: Random, options: Mapping[str, Any]) -> tuple[Any, ...]:

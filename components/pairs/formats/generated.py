@@ -30,6 +30,7 @@ class Generated:
 
     splittable = True
     side_by_side = True
+    reads_lines = False
     needs_files = False
     folds = False
     options: Mapping[str, Option] = {"count": COUNT, "seed": SEED}
@@ -49,14 +50,13 @@ class Generated:
             )
         return [(self.name,)]
 
-    def count(self, settings: PairSettings) -> int:
-        """How many rows there are."""
+    def count(self, files: tuple[str, ...], settings: PairSettings) -> int:
         return int(option_values(self.options, settings.options)["count"])
 
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row]:
         """The rows of a chunk, in order."""
         options = option_values(self.options, settings.options)
-        last = self.count(settings)
+        last = self.count(chunk.files, settings)
         if chunk.lines is not None:
             last = min(last, chunk.first + chunk.lines - 1)
         for number in range(chunk.first, last + 1):

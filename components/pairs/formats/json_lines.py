@@ -35,12 +35,16 @@ class JsonLines(SingleFile):
             )
         return super().groups(source, named, settings)
 
+    def objects(self, chunk: Chunk, settings: PairSettings) -> Iterator[tuple[int, bytes]]:
+        """The objects of a chunk, still as bytes, with the lines that they stand in."""
+        return numbered_lines(chunk, settings)
+
     def rows(self, chunk: Chunk, settings: PairSettings) -> Iterator[Row | Rejection]:
         file, keys = chunk.files[0], settings.columns or settings.fields
         fold = settings.fold if chunk.split == "train" else None
         each = settings.options.get("each")
         several = settings.fields.index(each) if each else None
-        for number, line in numbered_lines(chunk, settings):
+        for number, line in self.objects(chunk, settings):
             if type(line) is LongLine:
                 yield long_line(file, number, line)
                 continue

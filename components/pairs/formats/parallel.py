@@ -33,9 +33,13 @@ class Parallel:
 
     splittable = True
     side_by_side = True
+    reads_lines = True
     needs_files = True
     folds = False
     options: Mapping[str, Option] = {}
+
+    def count(self, files: tuple[str, ...], settings: PairSettings) -> int:
+        return 0
 
     def home(self) -> str:
         return ""

@@ -8,7 +8,7 @@ from pairloom.kinds import FieldError
 from pairloom.kinds.files import FileContent
 from pairloom.kinds.kind import Kind
 
-OPTIONS = {"most_bytes": 10}
+OPTIONS = {"most_bytes": 10, "path": "{}"}
 
 
 class Echo(Kind):
@@ -128,3 +128,32 @@ def test_a_file_at_a_url_is_read(monkeypatch):
     assert reader("x.jpg", OPTIONS, 100).content == b"12345"
     with pytest.raises(FieldError, match="missing"):
         reader("absent.jpg", OPTIONS, 100)
+
+
+class Parts(Echo):
+    """Files of several values, opened once."""
+
+    name = "parts"
+    has_parts = True
+    opens = 0
+
+    def opened(self, content, options):
+        type(self).opens += 1
+        if not content.isascii():
+            raise FieldError("is broken")
+        return dict(part.split("=") for part in content.decode().split())
+
+    def read(self, raw, options, max_length):
+        return raw.content[raw.part]
+
+
+def test_a_file_of_several_values_is_opened_once(tmp_path):
+    (tmp_path / "all").write_bytes(b"a=1 b=2")
+    (tmp_path / "bad").write_bytes(b"\xff")
+    reader, options = FileReader(Parts(), str(tmp_path)), {**OPTIONS, "path": "{stem}"}
+    assert [reader(raw, options, 100) for raw in ("all#a", "all#b", "all#a")] == ["1", "2", "1"]
+    assert Parts.opens == 1
+    for raw in ("bad#a", "bad#b"):
+        with pytest.raises(FieldError, match="is broken"):
+            reader(raw, options, 100)
+    assert Parts.opens == 2

@@ -21,7 +21,12 @@ STYLES = [
     for style, feeding, score in itertools.product(
         ["luong", "bahdanau"], [True, False], ["additive", "general"]
     )
-] + [{"context": "every_step"}, {"context": "state"}]
+] + [
+    {"context": "every_step"},
+    {"context": "state"},
+    {"context": "both"},
+    {"context": "both", "style": "bahdanau", "input_feeding": False},
+]
 
 
 def make(layers=1, cell="gru", tied=False, units=7, **settings):

@@ -94,3 +94,13 @@ def test_the_mask_of_an_embedding_is_taken(cell):
     for ours, wanted in zip(found[:3], expected[:3]):
         ours, wanted = (keras.ops.convert_to_numpy(x) for x in (ours, wanted))
         np.testing.assert_allclose(ours, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", [None, "gru"])
+def test_vectors_of_nan_are_none(cell):
+    encoder = FeatureEncoder(6, activation="tanh", cell=cell)
+    padded = np.where(MASK[..., None], FEATURES, np.nan).astype("float32")
+    memory, expected = encode(encoder, padded, None), encode(encoder)
+    np.testing.assert_array_equal(memory.mask, MASK)
+    np.testing.assert_allclose(memory.states, expected.states, atol=1e-6)
+    np.testing.assert_allclose(memory.summary, expected.summary, atol=1e-6)

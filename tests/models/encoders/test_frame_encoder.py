@@ -52,3 +52,23 @@ def test_without_a_mask_every_frame_is_there():
 def test_clips_have_five_axes():
     with pytest.raises(ValueError, match=r"`frames` must be of shape .*Received: shape \(4, 16"):
         FrameEncoder(units=6)(FRAMES[0])
+
+
+def test_frames_of_zeros_are_none():
+    encoder = FrameEncoder(units=6)
+    dark = np.where(MASK[..., None, None, None], np.maximum(FRAMES, 1), 0)
+    memory, expected = encode(encoder, dark, None), encode(encoder, dark, MASK)
+    np.testing.assert_array_equal(memory.mask, MASK)
+    np.testing.assert_allclose(memory.states, expected.states, atol=1e-6)
+
+
+def test_changes_are_seen_in_place_of_frames():
+    encoder, plain = FrameEncoder(units=6, changes=True), FrameEncoder(units=6)
+    wide = FRAMES.astype("float32")
+    differences = np.full_like(wide, 127.5)
+    differences[:, 1:] += (wide[:, 1:] - wide[:, :-1]) / 2
+    memory = encode(encoder)
+    encode(plain)
+    plain.set_weights(encoder.get_weights())
+    np.testing.assert_allclose(memory.states, encode(plain, differences).states, atol=1e-5)
+    assert FrameEncoder.from_config(encoder.get_config()).changes

@@ -47,6 +47,24 @@ LOOK = Description(
     Field("answer", "label", "target_tokens", details={"labels": ["no", "yes"]}),
     axes={"target_tokens": ("target",), "attention_photo": ("target", "photo")},
 )
+CLIP = Description(
+    (
+        Field(
+            "clip",
+            "clip",
+            "source_tokens",
+            "attention",
+            details={"frames": 4, "height": 24, "width": 32},
+        ),
+    ),
+    Field("caption", "text", "target_tokens"),
+    axes={"target_tokens": ("target",), "attention": ("target", "source")},
+)
+FEATURES = Description(
+    (Field("features", "features", "source_tokens", "attention", details={"width": 2}),),
+    Field("answer", "label", "target_tokens", details={"labels": ["no", "yes"]}),
+    axes={"target_tokens": ("target",), "attention": ("target", "source")},
+)
 # Nobody can write several texts.
 UNWRITABLE = Description((Field("source", "text"),), Field("target", "texts"))
 
@@ -169,6 +187,43 @@ def _look(photo, question):
     }
 
 
+def _clip(clip):
+    """Tells the frames' brightness, and looks at the first one for the first word, and so on."""
+    import tensorflow as tf
+
+    def brightness(frame):
+        pixels = tf.cast(tf.io.decode_image(frame, expand_animations=False), tf.float32)
+        return tf.reduce_mean(pixels)
+
+    flat = tf.map_fn(brightness, tf.reshape(clip, [-1]), fn_output_signature=tf.float32)
+    told = tf.strings.as_string(tf.cast(tf.round(tf.reshape(flat, [-1, 4])), tf.int32))
+    rows = tf.shape(clip)[0]
+    return {
+        "caption": tf.strings.reduce_join(told, 1, separator=" "),
+        "score": tf.fill([rows], -0.5),
+        "target_tokens": tf.tile([["▁a", "▁dog", "</s>"]], [rows, 1]),
+        "source_tokens": tf.tile([["0", "1", "2", "3"]], [rows, 1]),
+        "attention": tf.tile(tf.eye(3, 4)[None], [rows, 1, 1]),
+    }
+
+
+def _features(features):
+    """Says yes, and looks at each vector as its first number says."""
+    import tensorflow as tf
+
+    rows, time = tf.shape(features)[0], tf.shape(features)[1]
+    answer = tf.fill([rows], "yes")
+    return {
+        "answer": answer,
+        "score": tf.zeros([rows]),
+        "probabilities": tf.tile([[0.25, 0.75]], [rows, 1]),
+        "labels": tf.tile([["no", "yes"]], [rows, 1]),
+        "target_tokens": answer[:, None],
+        "source_tokens": tf.tile(tf.strings.as_string(tf.range(time))[None], [rows, 1]),
+        "attention": features[:, None, :, 0],
+    }
+
+
 def _opened(photos):
     """How many there are; an error if one cannot be decoded."""
     import tensorflow as tf
@@ -228,7 +283,7 @@ def _language():
 
 @pytest.fixture(scope="session")
 def kinds_server(tmp_path_factory):
-    """Serves `document`, `reply`, `numbers`, `language`, `unwritable`, `caption` and `look`."""
+    """Serves a model for each description above, under the same name in small letters."""
     import tensorflow as tf
 
     base = tmp_path_factory.mktemp("kinds")
@@ -236,6 +291,8 @@ def kinds_server(tmp_path_factory):
     asked = [_string("context"), _string("style"), _string("question")]
     review = [_string("review")]
     photo = [_string("photo"), _string("question")]
+    frames = tf.TensorSpec([None, 4], tf.string, name="clip")
+    vectors = tf.TensorSpec([None, None, 2], tf.float32, name="features")
     models = {
         "document": {"serving_default": (_document, review), "explain": (_document, review)},
         "reply": {"serving_default": (_reply, asked), "explain": (_reply, asked)},
@@ -244,8 +301,10 @@ def kinds_server(tmp_path_factory):
         "unwritable": {"serving_default": (lambda source: {"target": source}, [_string("source")])},
         "caption": dict.fromkeys(("serving_default", "explain"), (_caption, photo[:1])),
         "look": dict.fromkeys(("serving_default", "explain"), (_look, photo)),
+        "clip": dict.fromkeys(("serving_default", "explain"), (_clip, [frames])),
+        "features": dict.fromkeys(("serving_default", "explain"), (_features, [vectors])),
     }
-    described = (DOCUMENT, REPLY, NUMBERS, LANGUAGE, UNWRITABLE, CAPTION, LOOK)
+    described = (DOCUMENT, REPLY, NUMBERS, LANGUAGE, UNWRITABLE, CAPTION, LOOK, CLIP, FEATURES)
     for (name, functions), description in zip(models.items(), described):
         _save(base / name / "1", functions, description)
     configs = "".join(
