@@ -1,6 +1,7 @@
 // The kind `image` on the page, served as /page/kinds/image.js: paths are those of the page.
 
 import { make } from "../dom.js";
+import { followDrops } from "../views/files.js";
 import { openPicture } from "../views/picture.js";
 import { makeRegions } from "../views/regions.js";
 
@@ -129,19 +130,6 @@ async function asBase64(file) {
     reader.readAsDataURL(file);
   });
   return address.slice(address.indexOf(",") + 1);
-}
-
-function followDrops(element, take) {
-  const over = (event, is) => {
-    event.preventDefault();
-    element.classList.toggle("over", is);
-  };
-  element.addEventListener("dragover", (event) => over(event, true));
-  element.addEventListener("dragleave", (event) => over(event, false));
-  element.addEventListener("drop", (event) => {
-    over(event, false);
-    take([...event.dataTransfer.files]);
-  });
 }
 
 /** Takes pictures that are pasted anywhere on the page, for as long as the element is there. */
