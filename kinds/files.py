@@ -24,7 +24,7 @@ class FileOptions(FieldOptions):
 
     folder: str = ""
     path: str = "{}"
-    most_bytes: int = field(default=16 * 2**20, metadata={"at_least": 1})
+    most_bytes: int = field(default=10 * 2**20, metadata={"at_least": 1})
 
 
 class FileContent(NamedTuple):
