@@ -99,8 +99,8 @@ def test_the_type_chooses_which_settings_there_are(load):
 def test_the_kind_chooses_which_settings_there_are(load):
     fields = load("fields: {source: {kind: texts, at_most: 5}, target: {}}").fields
     assert (fields["source"].at_most, fields["source"].keep) == (5, "start")
-    error = failure(load, "fields: {source: {at_most: 5}, target: {}}")
-    assert error.received == "`at_most`, which belongs to the kind texts"
+    error = failure(load, "fields: {source: {keep: end}, target: {}}")
+    assert error.received == "`keep`, which belongs to the kind texts"
     assert "--set 'fields.source={kind: text, ...}' replaces the section" in error.expected
     error = failure(load, "fields: {source: {kind: texts, at_moist: 5}, target: {}}")
     assert (error.key, error.nearest) == ("fields.source.at_moist", "at_most")
@@ -111,7 +111,9 @@ def test_the_kind_chooses_which_settings_there_are(load):
 def test_an_unknown_type_lists_the_known_ones(load):
     error = failure(load, "model:\n  encoder:\n    units: 8\n    type: transfomer\n")
     assert (error.key, error.line) == ("model.encoder.type", 8)
-    assert error.expected == "tokens or transformer or hierarchical or features"
+    assert error.expected == (
+        "tokens or transformer or hierarchical or features or frames or image"
+    )
     assert (error.received, error.nearest) == ("'transfomer'", "transformer")
     assert failure(load, "model: {decoder: {type: }}").received == "nothing"
     assert failure(load, "model: {decoder: {type: [a]}}").key == "model.decoder.type"
