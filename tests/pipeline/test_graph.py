@@ -159,7 +159,7 @@ def test_the_trainer_is_an_importable_function_with_plain_settings(nodes, folder
     assert config == trainer_config(load_recipe("cmudict"), folder.places)
     assert set(config) == {
         "name", "fields", "inputs", "output", "model", "training", "search", "evaluation",
-        "files", "checkpoints",
+        "files", "checkpoints", "longest",
     }  # fmt: skip
     assert config["checkpoints"] == str(folder.checkpoints)
 
