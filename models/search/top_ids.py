@@ -43,7 +43,8 @@ def top_ids(logits: Any, count: int) -> tuple[Any, Any]:
         # Behind all the others, so that even where nothing is likely these are not among them.
         logits = ops.pad(logits, [[0, 0], [0, -size % width]], constant_values=NEVER)
     blocks = ops.reshape(logits, (-1, -(-size // width), width))
-    _, chosen = top_k(ops.max(blocks, axis=-1), count)
+    # Of an empty batch Keras asks for a maximum to begin with.
+    _, chosen = top_k(ops.max(blocks, axis=-1, initial=float("-inf")), count)
     chosen = ops.sort(chosen, axis=-1)
     kept = ops.reshape(take_beams(blocks, chosen), (-1, count * width))
     values, places = top_k(kept, count)
