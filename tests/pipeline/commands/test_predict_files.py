@@ -37,7 +37,8 @@ class Seer:
 
     def predict(self, photo, question=None):
         self.asked.append(len(photo))
-        greys = [_grey(content) for content in rows_of("photo", field_kind(PHOTO), photo)]
+        rows = rows_of("photo", field_kind(PHOTO), photo, PHOTO.details)
+        greys = [_grey(content) for content in rows]
         if 255 in greys:
             raise self.refuses
         asked = question or [""] * len(greys)
