@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from pairloom.components.trainer.batches import Pairs
+from pairloom.components.trainer.batches import Pairs, read_inputs
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.run import build_model, sample_pairs
 from pairloom.components.trainer.settings import EarlyStopping, TrainingSettings
@@ -220,7 +220,7 @@ def test_two_fields_of_one_batch_have_noise_of_their_own_and_every_step_another(
     given = {"a": tf.constant(x), "b": tf.constant(x)}
     seen = []
     for _ in range(2):
-        read = loop._read(given, loop._noise_seed())
+        read = read_inputs(loop._train_pairs.inputs, given, loop._noise_seed())
         seen += [read["a"].numpy(), read["b"].numpy()]
         loop.position.advance()
     for number, one in enumerate(seen):
