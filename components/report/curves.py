@@ -22,6 +22,8 @@ def read_curves(checkpoints: str, model: str) -> dict[str, Curve]:
             written; of an ensemble, that of its last member.
     """
     written = changed(tf.io.gfile.join(model, "saved_model.pb"))
+    if not written:
+        raise FileNotFoundError(f"Expected a SavedModel. Received: {model}, which holds none.")
     trainings: dict[str, list[str]] = {}
     for file in tf.io.gfile.glob(tf.io.gfile.join(checkpoints, "*", "tensorboard", "*tfevents*")):
         if changed(file) <= written:

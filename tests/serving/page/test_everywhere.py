@@ -150,6 +150,6 @@ def test_screen_readers_are_told_what_is_what(open_page):
         ("radiogroup", "Answers, the best one first"),
         ("listbox", "What the model read"),
         ("option", "two"),
-        ("region", "Version 3"),
+        ("region", "Version 3 of words"),
     ]:
         assert expected in names, expected
