@@ -186,7 +186,9 @@ async def _send(answer: Answer, body: Body, send: Send, last: bool) -> None:
 
 def _listen(address: tuple[str, int]) -> socket.socket:
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Of sockets whose protocol is not said asyncio does not send small packets at once, and every
+    # answer behind a connection's first would wait 40 ms for the client's system.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

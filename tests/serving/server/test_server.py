@@ -224,7 +224,7 @@ def test_two_grpc_servers_never_share_a_port(shared_server, base_path):
 
 
 # About a second's work for the `slow` signature.
-STEPS = 60_000
+STEPS = 200_000
 
 PROGRAM = """
 import argparse, sys
