@@ -55,7 +55,11 @@ def process(base_path):
     flags = [f"--model_base_path={base_path}", "--model_name=tiny", "--port=0"]
     flags += [f"--rest_api_port={port}", "--log_format=json"]
     started = subprocess.Popen(
-        [sys.executable, "-c", SERVE, *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", SERVE, *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        # Tests may be run under nohup, which a server would inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     assert b"Serving tiny" in started.stdout.readline()
     yield started, port
