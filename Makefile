@@ -3,8 +3,9 @@ PACKAGES = models kinds serving components pipeline recipes deploy
 RECIPE = cmudict
 PYTEST_ARGS =
 PROCESSES = 2
+FUZZ_SECONDS = 600
 
-.PHONY: setup demo test test-recipes test-backends test-wheel test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
+.PHONY: setup demo test fuzz audit test-recipes test-backends test-wheel test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -14,6 +15,17 @@ demo: setup
 
 test: setup
 	@.venv/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
+
+# Requests by chance to the server, over and over until $(FUZZ_SECONDS) seconds are over; a wrong answer ends it.
+fuzz: setup
+	@end=$$(( $$(date +%s) + $(FUZZ_SECONDS) )); while [ $$(date +%s) -lt $$end ]; do \
+	    PAIRLOOM_FUZZ_BY_CHANCE=1 .venv/bin/python -m pytest -q tests/serving/server/test_fuzz.py -k test_any $(PYTEST_ARGS) \
+	        || exit 1; \
+	done
+
+# What is locked, among the known weaknesses of PyPI's packages.
+audit: setup
+	@./audit.sh
 
 # Every recipe on a slice of its data, which lies in $PAIRLOOM_DATA: some twenty minutes.
 test-recipes: setup
