@@ -26,9 +26,10 @@ from tfx.proto.orchestration import executable_spec_pb2, pipeline_pb2  # noqa: F
 
 from pairloom.components.anywhere import write_once
 from pairloom.pipeline.connecting import connection_to
-from pairloom.pipeline.dates import dated
+from pairloom.pipeline.dates import dated_section
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.packing import is_packed, pack, text_of
+from pairloom.pipeline.places import chosen_metadata
 from pairloom.pipeline.run_folder import unwritable
 
 __all__ = [
@@ -54,7 +55,7 @@ class CompiledPipeline:
 
     Attributes:
         ir: TFX's intermediate form; the run's id and the metadata database are not filled in.
-        metadata: The URL of that database.
+        metadata: The URL of that database, before which goes what the environment of a node names.
         made_by: The version of pairloom that compiled it.
         digest: Another one when anything in the pipeline is.
     """
@@ -104,7 +105,8 @@ class CompiledPipeline:
         _fill_in_date(ir, day or date.today())
         deployment = pipeline_pb2.IntermediateDeploymentConfig()
         ir.deployment_config.Unpack(deployment)
-        deployment.metadata_connection_config.Pack(connection_to(self.metadata))
+        database = connection_to(chosen_metadata(self.metadata))
+        deployment.metadata_connection_config.Pack(database)
         ir.deployment_config.Pack(deployment)
         return ir
 
@@ -114,7 +116,7 @@ def _fill_in_date(ir: pipeline_pb2.Pipeline, day: date) -> None:
         parameters = node.pipeline_node.parameters.parameters
         if node.pipeline_node.node_info.id == DATA_NODE and "data" in parameters:
             value = parameters["data"].field_value
-            value.string_value = dated(value.string_value, day)
+            value.string_value = dated_section(value.string_value, day)
 
 
 def hold_to(compiled: CompiledPipeline, run_id: str, day: date | None = None) -> date:

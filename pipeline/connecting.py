@@ -1,4 +1,4 @@
-"""How a database of ML Metadata is named, and how it is waited for."""
+"""How a database of ML Metadata is named, waited for, and connected to again."""
 
 import os
 import re
@@ -6,14 +6,17 @@ import string
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from ml_metadata import errors
+from ml_metadata.metadata_store.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline.errors import UserError
 
-__all__ = ["PATIENCE", "MetadataUnreachable", "connection_to", "patiently"]
+__all__ = ["PATIENCE", "MetadataUnreachable", "connection_to", "patiently", "reconnecting"]
 
 Result = TypeVar("Result")
 
@@ -25,6 +28,9 @@ _FORMS = (
     "mysql://USER:PASSWORD@HOST:PORT/DATABASE"
 )
 _PAUSE = 1.0
+_MOST_CONNECTIONS = 3
+# What PostgreSQL's and MySQL's clients say of a server that is gone, or was started anew.
+_GONE = re.compile(r"connection|gone away|terminat", re.IGNORECASE)
 
 
 class MetadataUnreachable(UserError):
@@ -99,6 +105,36 @@ def patiently(call: Callable[[], Result], config: mlmd.ConnectionConfig) -> Resu
         time.sleep(_PAUSE)
 
 
+def reconnecting(store: MetadataStore, config: mlmd.ConnectionConfig) -> MetadataStore:
+    """A store whose calls are made again where the connection was lost since it was opened.
+
+    A call is one transaction: what was cut off is not there.
+
+    Args:
+        store: Of that database.
+        config: The database. A file has no connection.
+    """
+    return store if config.HasField("sqlite") else cast(MetadataStore, _Reconnecting(store, config))
+
+
+class _Reconnecting:
+    def __init__(self, store: MetadataStore, config: mlmd.ConnectionConfig):
+        self._store = store
+        self._config = config
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(self._call, name)
+
+    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        for left in reversed(range(_MOST_CONNECTIONS)):
+            try:
+                return getattr(self._store, name)(*arguments, **options)
+            except errors.StatusError as error:
+                if not left or not _GONE.search(str(error)):
+                    raise
+            self._store = patiently(lambda: MetadataStore(self._config), self._config)
+
+
 def _address(config: mlmd.ConnectionConfig) -> str:
     """A database as a message calls it: no password."""
     if config.HasField("sqlite"):
@@ -111,7 +147,7 @@ def _address(config: mlmd.ConnectionConfig) -> str:
 
 def _shown(url: str) -> str:
     """A database's URL without the password."""
-    return re.sub(r"(?<=://)([^:/@]*):[^@/]*@", r"\1@", url)
+    return re.sub(r"(?<=://)([^:/@]*):.*@", r"\1@", url)
 
 
 def _filled(url: str) -> str:

@@ -2,14 +2,17 @@
 
 import argparse
 import dataclasses
+import json
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from pairloom.pipeline.recipe import Recipe
 
-__all__ = ["as_date", "dated", "dated_recipe", "is_dated"]
+__all__ = ["as_date", "dated", "dated_recipe", "dated_section", "is_dated"]
 
 _EPOCH = date(1970, 1, 1)
+_PATHS = ("folder", "train", "eval", "test")
 
 
 def dated(text: str, day: date) -> str:
@@ -29,11 +32,16 @@ def is_dated(text: str) -> bool:
 
 def dated_recipe(recipe: Recipe, day: date) -> Recipe:
     """A recipe whose data are those of a date."""
-    data = recipe.data
-    files = {
-        name: _filled(getattr(data, name), day) for name in ("folder", "train", "eval", "test")
-    }
-    return dataclasses.replace(recipe, data=dataclasses.replace(data, **files))
+    paths = {name: getattr(recipe.data, name) for name in _PATHS}
+    data = dataclasses.replace(recipe.data, **_all_filled(paths, day))
+    return dataclasses.replace(recipe, data=data)
+
+
+def dated_section(data: str, day: date) -> str:
+    """The same of a recipe's section `data` in JSON, as nodes are told it."""
+    told = json.loads(data)
+    paths = {name: told[name] for name in _PATHS if name in told}
+    return json.dumps({**told, **_all_filled(paths, day)}, ensure_ascii=False, sort_keys=True)
 
 
 def as_date(text: str) -> date | None:
@@ -46,9 +54,13 @@ def as_date(text: str) -> date | None:
         ) from None
 
 
+def _all_filled(paths: Mapping[str, Any], day: date) -> dict[str, Any]:
+    return {name: _filled(value, day) for name, value in paths.items()}
+
+
 def _filled(value: Any, day: date) -> Any:
     if isinstance(value, str):
         return dated(value, day)
-    if isinstance(value, tuple):
-        return tuple(dated(one, day) for one in value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(dated(one, day) for one in value)
     return {key: dated(one, day) for key, one in value.items()} if value else value

@@ -1,9 +1,12 @@
 """A part of a pipeline: from one node, to another; what lies before is the last run's."""
 
+from collections.abc import Sequence
+
 from tfx.orchestration.metadata import Metadata
 from tfx.orchestration.portable import partial_run_utils
 from tfx.proto.orchestration import pipeline_pb2
 
+from pairloom.pipeline import records
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.recipe.errors import nearest_name
 
@@ -58,7 +61,7 @@ def reuse_if_first(
         return
     try:
         with metadata as handle:
-            partial_run_utils.snapshot(handle, ir, _last_run(handle, ir))
+            partial_run_utils.snapshot(handle, ir, _last_run(handle, ir, _reused(ir)))
     except LookupError as error:
         raise UserError(
             f"Expected an earlier run in which the nodes before {node.node_info.id} ended well. "
@@ -66,16 +69,29 @@ def reuse_if_first(
         ) from None
 
 
-def _last_run(metadata: Metadata, ir: pipeline_pb2.Pipeline) -> str | None:
-    """The run before this one; TFX would ask the clock, which may have jumped back."""
-    pipeline = metadata.store.get_context_by_type_and_name("pipeline", ir.pipeline_info.id)
+def _reused(ir: pipeline_pb2.Pipeline) -> list[str]:
+    """The nodes whose outputs of an earlier run this part needs."""
+    nodes = [node.pipeline_node for node in ir.nodes]
+    return [n.node_info.id for n in nodes if n.execution_options.skip.reuse_artifacts]
+
+
+def _last_run(metadata: Metadata, ir: pipeline_pb2.Pipeline, needed: Sequence[str]) -> str | None:
+    """The last run before this one in which all these nodes ended well.
+
+    TFX would ask the clock, which may have jumped back, and take the last one however it ended.
+    """
+    store, name = metadata.store, str(ir.pipeline_info.id)
+    pipeline = store.get_context_by_type_and_name("pipeline", name)
     if pipeline is None:
         return None
     this = ir.runtime_spec.pipeline_run_id.field_value.string_value
-    known = metadata.store.get_context_type("pipeline_run").id
+    known = store.get_context_type("pipeline_run").id
     found = [
         context
-        for context in metadata.store.get_children_contexts_by_context(pipeline.id)
+        for context in store.get_children_contexts_by_context(pipeline.id)
         if context.type_id == known and context.name != this
     ]
-    return str(max(found, key=lambda context: context.id).name) if found else None
+    for run in sorted(found, key=lambda context: context.id, reverse=True):
+        if records.well_ended(store, name, run) >= set(needed):
+            return str(run.name)
+    return None

@@ -19,7 +19,7 @@ from pairloom.components.holding import any_held
 from pairloom.components.pairs.settings import SPLITS
 from pairloom.components.pusher.versions import lost_versions
 from pairloom.components.report.placing import REPORT_FILE
-from pairloom.pipeline.connecting import connection_to, patiently
+from pairloom.pipeline.connecting import connection_to, patiently, reconnecting
 from pairloom.pipeline.run_folder import RunFolder
 from pairloom.pipeline.text_safe import text_safe
 
@@ -74,7 +74,8 @@ def open_store(folder: RunFolder) -> Iterator[metadata_store.MetadataStore]:
     """The folder's ML Metadata store."""
     config = connection_to(folder.places.metadata)
     # The store has no close(): the database is free once nobody refers to it.
-    yield text_safe(patiently(lambda: metadata_store.MetadataStore(config), config), config)
+    store = patiently(lambda: metadata_store.MetadataStore(config), config)
+    yield text_safe(reconnecting(store, config), config)
 
 
 def list_runs(folder: RunFolder) -> list[RunRecord]:
@@ -105,6 +106,18 @@ def outputs_of_run(
         if _node_of(store, execution, name) == node_id and execution.last_known_state in _GOOD:
             return _outputs(store, execution.id)
     return {}
+
+
+def well_ended(store: metadata_store.MetadataStore, name: str, run: mlmd.Context) -> set[str]:
+    """The ids of a pipeline's nodes that ended well in a run.
+
+    Args:
+        store: The database.
+        name: The pipeline's name.
+        run: The run's context.
+    """
+    found = _of_pipeline(store, run, name)
+    return {_node_of(store, each, name) for each in found if each.last_known_state in _GOOD}
 
 
 def mend(folder: RunFolder, run_id: str) -> list[str]:

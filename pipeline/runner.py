@@ -21,9 +21,10 @@ from tfx.utils import import_utils
 
 from pairloom.components.holding import Held, held
 from pairloom.pipeline import records
-from pairloom.pipeline.connecting import patiently
+from pairloom.pipeline.connecting import patiently, reconnecting
 from pairloom.pipeline.disk import disk_trouble
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.one_database import hold_to_database
 from pairloom.pipeline.part import is_left_out, reuse_if_first
 from pairloom.pipeline.stopping import PATIENCE_SECONDS
 from pairloom.pipeline.text_safe import text_safe
@@ -64,12 +65,22 @@ class NodeFailed(UserError):
 class PatientMetadata(metadata.Metadata):
     """TFX's handle of a metadata database, which waits for one that is away and keeps any text."""
 
+    def __init__(self, connection_config: mlmd.ConnectionConfig):
+        super().__init__(connection_config)
+        self._opened: tuple[metadata_store.MetadataStore, metadata_store.MetadataStore] | None = (
+            None
+        )
+
     def __enter__(self) -> metadata.Metadata:
         return patiently(super().__enter__, self.connection_config)
 
     @property
     def store(self) -> metadata_store.MetadataStore:
-        return text_safe(super().store, self.connection_config)
+        opened, config = super().store, self.connection_config
+        # One for as long as TFX keeps its own: a lost connection is made again once.
+        if self._opened is None or self._opened[0] is not opened:
+            self._opened = opened, text_safe(reconnecting(opened, config), config)
+        return self._opened[1]
 
 
 def run_nodes(ir: pipeline_pb2.Pipeline, observe: Callable[[NodeEvent], None]) -> None:
@@ -133,6 +144,8 @@ def _launched(ir: pipeline_pb2.Pipeline, name: str, root: str, run_id: str) -> S
     node = _node_of(ir, name)
     deployment = runner_utils.extract_local_deployment_config(ir)
     connection = connection_of(ir)
+    with PatientMetadata(connection) as handle:
+        hold_to_database(root, handle.store)
     reuse_if_first(ir, node, PatientMetadata(connection))
     if earlier := _last_attempt(ir, name):
         if earlier.last_known_state in _GOOD:
@@ -203,6 +216,14 @@ def outputs_of(ir: pipeline_pb2.Pipeline, name: str) -> dict[str, list[str]]:
     """Where a node's outputs of this run are: name to URIs."""
     found = _outputs(ir, name)
     return {key: [artifact.uri for artifact in artifacts] for key, artifacts in found.items()}
+
+
+def has_withheld(ir: pipeline_pb2.Pipeline, name: str) -> bool:
+    """Whether a node that pushes models has ended well in this run without a push."""
+    made = [artifact for found in _outputs(ir, name).values() for artifact in found]
+    return any(
+        a.has_custom_property("pushed") and not a.get_int_custom_property("pushed") for a in made
+    )
 
 
 def _outputs(ir: pipeline_pb2.Pipeline, name: str) -> Mapping[str, Sequence[Artifact]]:

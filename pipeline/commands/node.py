@@ -2,13 +2,13 @@
 
 import argparse
 import contextlib
-import difflib
 import json
 import os
 import re
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -20,6 +20,7 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.kubeflow_outputs import show_outputs
 from pairloom.pipeline.packing import glance
 from pairloom.pipeline.quiet import hush_environment, keep_off_cloud
+from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.stopping import Interrupted, stoppable
 
 
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     """Runs the node; the last line on stdout says in JSON what came of it.
 
     Returns:
-        0 for a node that is done or found in the cache, 1 for one that failed.
+        0 for a node that is done, found in the cache or had nothing to do, 1 for one that failed.
     """
     if _is_placeholder(args.run_id):
         raise UserError(
@@ -135,21 +136,28 @@ def _run(args: argparse.Namespace) -> dict[str, Any]:
         day = compiled.hold_to(pipeline, args.run_id, args.date)
         ir = pipeline.for_run(args.run_id, day)
         with _shown(f"{pipeline.name}: {args.node}"):
-            told["state"] = runner.run_node(ir, args.node)
+            state = runner.run_node(ir, args.node)
         told["outputs"] = runner.outputs_of(ir, args.node)
         if args.executor_input:
             show_outputs(args.executor_input, told["outputs"])
+        told["state"] = state
+        if runner.has_withheld(ir, args.node):
+            told.update(state="skipped", reason="the model was not blessed, and is not pushed")
     except UserError as error:
         told.update(state="failed", reason=getattr(error, "reason", str(error)))
+    except Exception as error:
+        # Whoever called it reads the last line, whatever comes.
+        traceback.print_exc()
+        told.update(state="failed", reason=f"{type(error).__name__}: {error}")
     return {**told, "seconds": round(time.monotonic() - began, 1)}
 
 
 def _check_node(name: str, nodes: list[str]) -> None:
     if name not in nodes:
-        near = difflib.get_close_matches(name, nodes, n=1)
+        near = nearest_name(name, nodes)
         raise UserError(
             f"Expected one of {', '.join(nodes)}. Received: {name}."
-            + (f" Did you mean {near[0]}?" if near else "")
+            + (f" Did you mean {near}?" if near else "")
         )
 
 

@@ -83,7 +83,8 @@ def compile_dags(folder: Path, variables: Mapping[str, str]) -> None:
     (folder / "words.yaml").write_text(WORDS)
     demo = shipped_recipes()["cmudict"].read_text("utf-8")
     (folder / "cmudict.yaml").write_text(demo + DEMO_SCHEDULE)
-    command = folder / "pairloom"
+    # Airflow takes a word that ends so for the file of a template.
+    command = folder / "the pairloom.sh"
     command.write_text(PAIRLOOM_OF_TASKS.format(folder=folder, pairloom=PAIRLOOM))
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
     environment = {**os.environ, **variables}

@@ -56,7 +56,7 @@ def test_a_dag_says_what_the_schedule_does_and_imports_airflow_alone(written, ca
     code, dags = written(RECIPE, "--pairloom", "/opt/pairs/bin/pairloom")
     assert code == 0 and "0 3 * * *" in capsys.readouterr().out
     pipeline, nodes, imported = settings(dags / "words.py")
-    assert imported == {"os", "datetime", "pendulum", "airflow"}, "Airflow brings pendulum"
+    assert imported == {"os", "shlex", "datetime", "pendulum", "airflow"}, "Airflow brings pendulum"
     assert pipeline["description"] == 'it\'s "quoted" \\ and $strange'
     assert pipeline["pairloom"] == "/opt/pairs/bin/pairloom"
     assert (pipeline["cron"], pipeline["start"]) == ("0 3 * * *", (2026, 11, 15))

@@ -82,3 +82,10 @@ def test_one_that_stays_away_is_given_up_and_a_file_at_once(server, monkeypatch)
     with pytest.raises(MetadataUnreachable, match="/no/such/file"):
         patiently(call, file)
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("password", ["secret", "se:cr/et", "se@cret"])
+def test_no_password_is_told(password):
+    with pytest.raises(UserError) as refused:
+        connection_to(f"oracle://anna:{password}@h/d")
+    assert "oracle://anna@h/d" in str(refused.value)

@@ -65,6 +65,16 @@ def test_any_text_is_kept(server, text):
     assert (found.name, found.custom_properties["text"].string_value) == (kept.name, text)
 
 
+def test_a_connection_that_was_lost_is_made_again(server):
+    with runner.PatientMetadata(connecting.connection_to(server.url)) as handle:
+        kind = handle.store.put_context_type(mlmd.ContextType(name="lost"))
+        server.stop()
+        server.start()
+        name = f"{time.time()}"
+        handle.store.put_contexts([mlmd.Context(type_id=kind, name=name)])
+        assert [c.name for c in handle.store.get_contexts_by_type("lost")].count(name) == 1
+
+
 @pytest.fixture
 def pipeline_of(tmp_path):
     def pipeline_of(name):

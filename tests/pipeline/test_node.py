@@ -14,6 +14,9 @@ import pytest
 
 pytest.importorskip("tfx")
 
+from tfx.types import standard_artifacts
+
+from pairloom.pipeline import cli, runner
 from pairloom.pipeline.compiled import (
     compile_pipeline,
     hold_to,
@@ -155,6 +158,41 @@ def in_another_process(file: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_another_database_does_not_write_over_what_one_knows(start, folder, monkeypatch):
+    assert ended(start("First"))[1]["state"] == "done"
+    made = [file for file in Path(folder.pipeline_root).rglob("*") if file.is_file()]
+    monkeypatch.setenv("PAIRLOOM_METADATA", f"sqlite://{folder.path}/another.sqlite")
+    code, told, _ = ended(start("First", "run-2"))
+    assert (code, told["state"]) == (1, "failed")
+    assert told["reason"].startswith("Expected the metadata database that knows what lies in")
+    assert made == [file for file in Path(folder.pipeline_root).rglob("*") if file.is_file()]
+    monkeypatch.delenv("PAIRLOOM_METADATA")
+    assert ended(start("First", "run-2"))[1]["state"] == "cached"
+
+
+def test_whatever_goes_wrong_there_is_one_line_that_says_so(compiled, monkeypatch, capfd):
+    def lost(*_):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(runner, "run_node", lambda ir, name: "done")
+    monkeypatch.setattr(runner, "outputs_of", lost)
+    assert cli.main(["node", str(compiled), "First", "--run-id", "run-1"]) == 1
+    [line] = capfd.readouterr().out.splitlines()
+    told = json.loads(line)
+    assert (told["state"], told["reason"]) == ("failed", "OSError: the disk is gone")
+
+
+def test_a_model_that_was_not_blessed_is_skipped_by_the_pusher(compiled, monkeypatch, capfd):
+    kept = standard_artifacts.PushedModel()
+    kept.set_int_custom_property("pushed", 0)
+    monkeypatch.setattr(runner, "run_node", lambda ir, name: "done")
+    monkeypatch.setattr(runner, "_outputs", lambda ir, name: {"pushed_model": [kept]})
+    assert cli.main(["node", str(compiled), "First", "--run-id", "run-1"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["state"] == "skipped" and "not blessed" in told["reason"]
+
+
 def test_a_compiled_pipeline_is_read_as_it_was_written(compiled):
     one = read_compiled(compiled)
     assert (one.name, one.nodes) == ("tiny", ["First", "Second"])

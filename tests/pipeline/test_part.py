@@ -8,13 +8,16 @@ import pytest
 
 pytest.importorskip("tfx")
 
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+
 from pairloom.pipeline import records, runner
 from pairloom.pipeline.compiled import compile_pipeline, hold_to
-from pairloom.pipeline.dates import dated, dated_recipe
+from pairloom.pipeline.dates import dated, dated_recipe, dated_section
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.graph import build_pipeline
 from pairloom.pipeline.part import keep_part
 from pairloom.pipeline.recipe import load_recipe
+from pairloom.pipeline.settings_text import section
 
 sys.path.append(str(Path(__file__).parent))
 import tiny_nodes
@@ -54,6 +57,19 @@ def test_what_lies_before_a_part_is_the_last_runs(compiled, folder):
     assert states(compiled, "three") == {"First": "cached", "Second": "cached"}
 
 
+@pytest.mark.slow
+def test_a_run_that_failed_before_it_is_passed_over(compiled, folder):
+    assert states(compiled, "good", end="First") == {"First": "done", "Second": "skipped"}
+    with records.open_store(folder) as store:
+        # As one whose first node was killed leaves it.
+        [good] = store.get_contexts_by_type("pipeline_run")
+        [pipeline] = store.get_contexts_by_type("pipeline")
+        failed = mlmd.Context(type_id=good.type_id, name="failed")
+        [number] = store.put_contexts([failed])
+        store.put_parent_contexts([mlmd.ParentContext(child_id=number, parent_id=pipeline.id)])
+    assert states(compiled, "next", start="Second") == {"First": "skipped", "Second": "done"}
+
+
 @pytest.mark.parametrize(
     ("part", "words"),
     [
@@ -70,6 +86,17 @@ def test_parts_that_are_none_are_refused(compiled, part, words):
 def test_dates_and_spans_are_filled_in():
     assert dated("a-{DATE}-{SPAN}.tsv", TUESDAY) == "a-2026-11-17-20774.tsv"
     assert dated("{other}", TUESDAY) == "{other}"
+
+
+def test_paths_alone_hold_dates_of_a_recipe_and_of_what_its_nodes_are_told(tmp_path):
+    file = tmp_path / "words.yaml"
+    file.write_text(
+        "name: words\ndata: {format: tsv, train: ['a-{DATE}.tsv', b.tsv], split_match: 'x{SPAN}'}\n"
+    )
+    recipe = load_recipe(str(file))
+    data = dated_recipe(recipe, TUESDAY).data
+    assert data.train == ("a-2026-11-17.tsv", "b.tsv") and data.split_match == "x{SPAN}"
+    assert dated_section(section(recipe.data), TUESDAY) == section(data)
 
 
 def test_a_runs_date_reaches_the_data_and_nothing_else(recipe, folder):

@@ -183,4 +183,4 @@ def test_flipping_turns_left_to_right_about_half(make):
 
 def test_what_a_client_must_know(make):
     told = graph().description()
-    assert told == {"height": 12, "width": 16, "most_bytes": 2**24, "most_pixels": 50_000_000}
+    assert told == {"height": 12, "width": 16, "most_bytes": 10 * 2**20, "most_pixels": 50_000_000}
