@@ -71,8 +71,13 @@ def reuse_if_first(
 
 def _reused(ir: pipeline_pb2.Pipeline) -> list[str]:
     """The nodes whose outputs of an earlier run this part needs."""
+    required = pipeline_pb2.NodeExecutionOptions.Skip.ReuseArtifactsMode.REQUIRED
     nodes = [node.pipeline_node for node in ir.nodes]
-    return [n.node_info.id for n in nodes if n.execution_options.skip.reuse_artifacts]
+    return [
+        node.node_info.id
+        for node in nodes
+        if node.execution_options.skip.reuse_artifacts_mode == required
+    ]
 
 
 def _last_run(metadata: Metadata, ir: pipeline_pb2.Pipeline, needed: Sequence[str]) -> str | None:

@@ -1,5 +1,6 @@
 """Nodes of a compiled pipeline, each run in a process of its own, as a scheduler runs them."""
 
+import argparse
 import dataclasses
 import json
 import os
@@ -16,7 +17,8 @@ pytest.importorskip("tfx")
 
 from tfx.types import standard_artifacts
 
-from pairloom.pipeline import cli, runner
+from pairloom.pipeline import runner
+from pairloom.pipeline.commands import node
 from pairloom.pipeline.compiled import (
     compile_pipeline,
     hold_to,
@@ -158,17 +160,23 @@ def in_another_process(file: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_another_database_does_not_write_over_what_one_knows(start, folder, monkeypatch):
     assert ended(start("First"))[1]["state"] == "done"
-    made = [file for file in Path(folder.pipeline_root).rglob("*") if file.is_file()]
+    made = sorted(Path(folder.pipeline_root).glob("First/**/*"))
     monkeypatch.setenv("PAIRLOOM_METADATA", f"sqlite://{folder.path}/another.sqlite")
     code, told, _ = ended(start("First", "run-2"))
     assert (code, told["state"]) == (1, "failed")
     assert told["reason"].startswith("Expected the metadata database that knows what lies in")
-    assert made == [file for file in Path(folder.pipeline_root).rglob("*") if file.is_file()]
+    assert made == sorted(Path(folder.pipeline_root).glob("First/**/*"))
     monkeypatch.delenv("PAIRLOOM_METADATA")
     assert ended(start("First", "run-2"))[1]["state"] == "cached"
+
+
+def run_here(compiled: Path) -> int:
+    """The node First, by the command's own function."""
+    parser = argparse.ArgumentParser()
+    node.add_arguments(parser)
+    return node.run(parser.parse_args([str(compiled), "First", "--run-id", "run-1"]))
 
 
 def test_whatever_goes_wrong_there_is_one_line_that_says_so(compiled, monkeypatch, capfd):
@@ -177,7 +185,7 @@ def test_whatever_goes_wrong_there_is_one_line_that_says_so(compiled, monkeypatc
 
     monkeypatch.setattr(runner, "run_node", lambda ir, name: "done")
     monkeypatch.setattr(runner, "outputs_of", lost)
-    assert cli.main(["node", str(compiled), "First", "--run-id", "run-1"]) == 1
+    assert run_here(compiled) == 1
     [line] = capfd.readouterr().out.splitlines()
     told = json.loads(line)
     assert (told["state"], told["reason"]) == ("failed", "OSError: the disk is gone")
@@ -188,7 +196,7 @@ def test_a_model_that_was_not_blessed_is_skipped_by_the_pusher(compiled, monkeyp
     kept.set_int_custom_property("pushed", 0)
     monkeypatch.setattr(runner, "run_node", lambda ir, name: "done")
     monkeypatch.setattr(runner, "_outputs", lambda ir, name: {"pushed_model": [kept]})
-    assert cli.main(["node", str(compiled), "First", "--run-id", "run-1"]) == 0
+    assert run_here(compiled) == 0
     told = json.loads(capfd.readouterr().out)
     assert told["state"] == "skipped" and "not blessed" in told["reason"]
 
