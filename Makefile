@@ -5,7 +5,7 @@ PYTEST_ARGS =
 PROCESSES = 2
 FUZZ_SECONDS = 600
 
-.PHONY: setup demo test fuzz audit test-recipes test-backends test-wheel test-airflow test-gcs test-kubernetes test-weather load-tools lint clean
+.PHONY: setup demo test fuzz audit test-recipes test-backends test-wheel test-airflow test-gcs test-kubernetes test-weather test-tf-serving load-tools lint clean
 
 setup:
 	@./setup.sh
@@ -56,6 +56,10 @@ test-kubernetes: setup
 # Every node killed with -9, and runs side by side: some twenty minutes.
 test-weather: setup
 	@.venv/bin/python -m pytest -m minutes tests/weather $(PYTEST_ARGS)
+
+# TF Serving's own integration suite, of the checkout that $TF_SERVING_SOURCE names: five to ten minutes.
+test-tf-serving: setup
+	@.venv/bin/python -m pytest -m minutes -rsx tests/serving/server/test_tf_serving_suite.py $(PYTEST_ARGS)
 
 # grpcurl, ghz and fake-gcs-server, built with Go into .tools/.
 load-tools:
