@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import http.client
+import inspect
 import json
 import os
 import socket
@@ -10,9 +11,12 @@ import struct
 import threading
 import time
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
+import uvicorn
 
+from pairloom.serving.server.connections import Connections
 from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.rest_api import Answer, error_answer
@@ -416,3 +420,13 @@ def test_who_is_turned_away_before_asking_still_reads_why(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
+
+
+def test_uvicorn_takes_a_protocol_and_a_tls_context_of_ours():
+    # The oldest release that has both, and none whose classes may be others.
+    project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    assert '"uvicorn>=0.47,<1"' in project
+    taken = inspect.signature(uvicorn.Config).parameters
+    assert {"http", "ssl_context_factory"} <= set(taken)
+    watched = vars(Connections(1, 1.0).protocol())
+    assert {name for name in watched if name[0] != "_"} <= set(dir(asyncio.Protocol))
