@@ -71,10 +71,19 @@ class Token:
         return bool(self._path)
 
     def check(self, header: str | None) -> str:
-        """Raises `RequestError` unless the Authorization header is `Bearer <token>`.
+        """Raises `RequestError` unless `owner` knows whose token the header shows."""
+        owner = self.owner(header)
+        if owner is None:
+            raise RequestError(
+                Code.UNAUTHENTICATED,
+                "This server needs a token: send the header `Authorization: Bearer <token>`.",
+            )
+        return owner
 
-        Returns:
-            The name of the token's owner.
+    def owner(self, header: str | None) -> str | None:
+        """The name of whose token it is, by the Authorization header `Bearer <token>`.
+
+        None if it is nobody's; empty where nobody needs one.
         """
         if not self:
             return ""
@@ -86,19 +95,7 @@ class Token:
             for token, name in self._current().items()
             if hmac.compare_digest(shown, token.encode())
         ]
-        if scheme.lower() != "bearer" or not owners:
-            raise RequestError(
-                Code.UNAUTHENTICATED,
-                "This server needs a token: send the header `Authorization: Bearer <token>`.",
-            )
-        return owners[0]
-
-    def owner(self, header: str | None) -> str:
-        """The name that goes with what a caller shows; empty if it is not right."""
-        try:
-            return self.check(header)
-        except RequestError:
-            return ""
+        return owners[0] if scheme.lower() == "bearer" and owners else None
 
     def _current(self) -> dict[str, str]:
         with self._lock:

@@ -1,6 +1,7 @@
-"""TF Serving's config files for batching, monitoring and TLS. Imports no TensorFlow.
+"""The files that flags name, TF Serving's for batching, monitoring and TLS among them.
 
-`tensorflow-serving-api` does not pack their messages, so they are declared here.
+`tensorflow-serving-api` does not pack their messages, so they are declared here. Imports no
+TensorFlow.
 """
 
 import dataclasses
@@ -11,7 +12,10 @@ from typing import Any
 from google.protobuf import text_format
 
 from pairloom.serving.messages import message_classes
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.errors import ServingError
+from pairloom.serving.server.model_config import ConfiguredModel, served_models
+from pairloom.serving.server.options import ServerOptions
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 
@@ -156,6 +160,31 @@ def read_tls(path: str) -> TlsSettings | None:
         message.custom_ca.encode(),
         message.client_verify,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Files:
+    """What the files say that a server's flags name."""
+
+    models: tuple[ConfiguredModel, ...]
+    batching: BatchingParameters | None
+    metrics_path: str
+    tls: TlsSettings | None
+    token: Token
+    admin: Token
+
+    @classmethod
+    def of(cls, options: ServerOptions) -> "Files":
+        """Reads them; raises `ServingError` for the first that cannot be used."""
+        batching = read_batching(options.batching_parameters_file)
+        return cls(
+            models=served_models(options),
+            batching=batching if options.enable_batching else None,
+            metrics_path=read_monitoring(options.monitoring_config_file),
+            tls=read_tls(options.ssl_config_file),
+            token=Token(options.token_file),
+            admin=Token(options.admin_token_file),
+        )
 
 
 def _is_set(message: Any, name: str) -> bool:

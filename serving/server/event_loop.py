@@ -39,20 +39,14 @@ class EventLoop:
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(act, *arguments)
 
-    async def result(self, promised: "Future[T]", seconds: float | None = None) -> T:
+    async def result(self, promised: "Future[T]") -> T:
         """What a thread computes, when it is there.
 
         Many that arrive together wake the loop once, which `asyncio.wrap_future` does for each.
-
-        Raises:
-            asyncio.TimeoutError: It does not come within `seconds`.
         """
         here = self.loop.create_future()
         promised.add_done_callback(lambda _: self._arrive(here))
-        if seconds is None:
-            await here
-        else:
-            await asyncio.wait_for(here, seconds)
+        await here
         return promised.result()
 
     def _arrive(self, here: "asyncio.Future[None]") -> None:

@@ -1,7 +1,7 @@
 """TF Serving's gRPC services: the methods, and how a message becomes an answer."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
@@ -19,15 +19,14 @@ from tensorflow_serving.apis import (
 
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.classify import classify, multi_inference, regress
+from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.event_loop import EventLoop
 from pairloom.serving.server.predict import (
     model_metadata,
     model_status,
     predict_response,
     start_predict,
 )
-from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.tensors import stated_size
 
 PREDICTION, MODEL = (
@@ -50,86 +49,62 @@ class Services:
     A small `Predict` is read and written in the event loop, all else in a thread.
 
     Args:
-        registry: The models.
-        loop: Where the methods run.
-        threads: Where they do what takes longer.
+        core: The models, and what they are asked with.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
-        max_message_bytes: Longest request.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        loop: EventLoop,
-        threads: Executor,
-        reload: Callable[[Any, float | None], None],
-        max_message_bytes: int,
-    ):
-        self._registry = registry
-        self._loop = loop
-        self._threads = threads
+    def __init__(self, core: Core, reload: Callable[[Any, float | None], None]):
+        self._core = core
         self._reload = reload
-        self._max_bytes = max_message_bytes
 
     def methods(self) -> Mapping[str, Method]:
         """By path."""
-        registry = self._registry
-        in_thread: dict[str, tuple[type[Message], Callable[[Any, Call], Message]]] = {
-            f"{PREDICTION}/GetModelMetadata": (
+        registry, on = self._core.registry, self._in_thread
+        return {
+            f"/{PREDICTION}/Predict": self._predict,
+            f"/{PREDICTION}/GetModelMetadata": on(
                 get_model_metadata_pb2.GetModelMetadataRequest,
                 lambda request, _: model_metadata(registry, request),
             ),
-            f"{PREDICTION}/Classify": (
-                classification_pb2.ClassificationRequest,
-                lambda request, call: classify(registry, request, call),
+            f"/{PREDICTION}/Classify": on(
+                classification_pb2.ClassificationRequest, partial(classify, registry)
             ),
-            f"{PREDICTION}/Regress": (
-                regression_pb2.RegressionRequest,
-                lambda request, call: regress(registry, request, call),
+            f"/{PREDICTION}/Regress": on(
+                regression_pb2.RegressionRequest, partial(regress, registry)
             ),
-            f"{PREDICTION}/MultiInference": (
-                inference_pb2.MultiInferenceRequest,
-                lambda request, call: multi_inference(registry, request, call),
+            f"/{PREDICTION}/MultiInference": on(
+                inference_pb2.MultiInferenceRequest, partial(multi_inference, registry)
             ),
-            f"{MODEL}/GetModelStatus": (
+            f"/{MODEL}/GetModelStatus": on(
                 get_model_status_pb2.GetModelStatusRequest,
                 lambda request, _: model_status(registry, request),
             ),
-            f"{MODEL}/HandleReloadConfigRequest": (
-                model_management_pb2.ReloadConfigRequest,
-                self._take_config,
+            f"/{MODEL}/HandleReloadConfigRequest": on(
+                model_management_pb2.ReloadConfigRequest, self._take_config
             ),
         }
-        methods = {f"/{path}": self._in_thread(*how) for path, how in in_thread.items()}
-        return {f"/{PREDICTION}/Predict": self._predict, **methods}
 
     def _in_thread(self, kind: type[Message], work: Callable[[Any, Call], Message]) -> Method:
         def answer(raw: bytes, call: Call) -> bytes:
             return work(self._parse(kind, raw, call), call).SerializeToString()
 
         async def method(raw: bytes, call: Call) -> bytes:
-            return await self._away(answer, raw, call)
+            return await self._core.away(answer, raw, call)
 
         return method
 
-    async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._loop.result(self._threads.submit(work, *arguments))
+    async def _do(self, large: bool, work: Callable[..., Any], *arguments: Any) -> Any:
+        return await self._core.away(work, *arguments) if large else work(*arguments)
 
     async def _predict(self, raw: bytes, call: Call) -> bytes:
-        kind = predict_pb2.PredictRequest
-        if len(raw) > _SMALL:
-            request = await self._away(self._parse, kind, raw, call)
-        else:
-            request = self._parse(kind, raw, call)
-        if len(raw) > _SMALL or any(stated_size(x) > _SMALL for x in request.inputs.values()):
-            spec, promised = await self._away(start_predict, self._registry, request, call)
-        else:
-            spec, promised = start_predict(self._registry, request, call)
-        outputs = await self._loop.result(promised)
-        if sum(array.nbytes for array in outputs.values()) > _SMALL:
-            response = await self._away(predict_response, spec, outputs)
-        else:
-            response = predict_response(spec, outputs)
+        large = len(raw) > _SMALL
+        request = await self._do(large, self._parse, predict_pb2.PredictRequest, raw, call)
+        large = large or any(stated_size(x) > _SMALL for x in request.inputs.values())
+        registry = self._core.registry
+        spec, promised = await self._do(large, start_predict, registry, request, call)
+        outputs = await self._core.loop.result(promised)
+        large = sum(array.nbytes for array in outputs.values()) > _SMALL
+        response = await self._do(large, predict_response, spec, outputs)
         return response.SerializeToString()
 
     def _take_config(
@@ -141,9 +116,10 @@ class Services:
         return response
 
     def _parse(self, kind: type[Message], raw: bytes, call: Call) -> Any:
-        if len(raw) > self._max_bytes:
+        limit = self._core.options.max_message_bytes
+        if len(raw) > limit:
             raise invalid(
-                f"The request has {len(raw)} bytes, over the limit of {self._max_bytes} "
+                f"The request has {len(raw)} bytes, over the limit of {limit} "
                 "(--max_message_bytes)."
             )
         try:

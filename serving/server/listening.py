@@ -35,10 +35,14 @@ def check_ports(options: ServerOptions) -> None:
     """Raises `PortInUse` if a port that the options need cannot be had."""
     rest_port = 0 if options.optional_rest else options.rest_api_port
     for flag, port in (("port", options.port), ("rest_api_port", rest_port)):
-        problem = port_problem(options.bind_address, port) if port else ""
-        if problem:
-            where = host_port(options.bind_address, port)
-            raise PortInUse(f"Cannot listen on {where} (--{flag}): {problem}.")
+        if port and port_problem(options.bind_address, port):
+            raise port_in_use(flag, options.bind_address, port)
+
+
+def port_in_use(flag: str, address: str, port: int, otherwise: str = "") -> PortInUse:
+    """The error for a port that cannot be had, `otherwise` where nothing is wrong any more."""
+    problem = port_problem(address, port) or otherwise
+    return PortInUse(f"Cannot listen on {host_port(address, port)} (--{flag}): {problem}.")
 
 
 def host_port(address: str, port: int) -> str:

@@ -54,8 +54,13 @@ class Body:
         self._receive = receive
         self._room = room
         self._held = 0
+        self._leaving: asyncio.Task[None] | None = None
         self.unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         """Whether something of it may be on the way still."""
+
+    def awaited(self) -> bool:
+        """Whether the client is still there; known once the body is read."""
+        return self._leaving is None or not self._leaving.done()
 
     async def read(self) -> bytes:
         """Reads all of it.
@@ -73,9 +78,12 @@ class Body:
             # Nothing behind such a request is to be trusted.
             self.unread = True
             raise invalid(f"Expected Content-Encoding gzip or none. Received: {packing}.")
-        if not self.unread:
-            return b""
-        if int(headers.get("content-length", "0")) > most:
+        body = await self._plain(most, packing) if self.unread else b""
+        self._leaving = asyncio.create_task(self._until_left())
+        return body
+
+    async def _plain(self, most: int, packing: str) -> bytes:
+        if int(self._headers.get("content-length", "0")) > most:
             raise TooLarge(most)
         try:
             body = await asyncio.wait_for(self._whole(most), self._room.seconds)
@@ -96,6 +104,8 @@ class Body:
 
     def release(self) -> None:
         """The request is answered."""
+        if self._leaving is not None:
+            self._leaving.cancel()
         self._room.together += self._held
         self._held = 0
 
@@ -111,6 +121,10 @@ class Body:
             parts.append(message["body"])
             if not message["more_body"]:
                 return b"".join(parts)
+
+    async def _until_left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     async def _to_the_end(self) -> None:
         while True:

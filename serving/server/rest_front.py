@@ -11,11 +11,11 @@ import uvicorn
 
 from pairloom.serving.server.config_files import TlsSettings
 from pairloom.serving.server.connections import Connections
-from pairloom.serving.server.errors import Code, PortInUse, RequestError
-from pairloom.serving.server.event_loop import EventLoop
-from pairloom.serving.server.listening import host_port, port_problem
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.event_loop import server_loop
+from pairloom.serving.server.listening import host_port, port_in_use
 from pairloom.serving.server.options import ServerOptions
-from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
+from pairloom.serving.server.rest_api import Answer, HttpRequest, RestApi, error_answer
 from pairloom.serving.server.rest_body import Body, Receive, Room
 from pairloom.serving.server.tls import context_of
 
@@ -34,30 +34,25 @@ class RestFront:
 
     Args:
         api: What answers.
-        loop: Where it runs.
-        address: Where to listen; port 0 takes a free one.
-        room: What bodies may take.
-        max_connections: Most connections at once.
-        patience: Seconds that a request's head may take.
-        tls: Keys and certificates; None: plain.
+        options: Where to listen, and what connections and bodies may take.
+        tls: Keys and certificates, for where the options want them.
+
+    Raises:
+        PortInUse: The port cannot be had.
     """
 
-    def __init__(
-        self,
-        api: RestApi,
-        loop: EventLoop,
-        address: tuple[str, int],
-        room: Room,
-        max_connections: int = 512,
-        patience: float = _PATIENCE_SECONDS,
-        tls: TlsSettings | None = None,
-    ):
+    def __init__(self, api: RestApi, options: ServerOptions, tls: TlsSettings | None = None):
         self._api = api
-        self._loop = loop
-        self._room = room
-        self.connections = Connections(max_connections, patience)
-        self._socket = _listen(address)
+        self._loop = server_loop()
+        self._room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
+        self.connections = Connections(options.rest_api_max_connections, _PATIENCE_SECONDS)
+        address = (options.bind_address, options.rest_api_port)
+        try:
+            self._socket = _listen(address)
+        except OSError as error:
+            raise port_in_use("rest_api_port", *address, otherwise=str(error)) from None
         self.port = int(self._socket.getsockname()[1])
+        context = context_of(tls) if tls is not None and options.rest_api_ssl else None
         config = uvicorn.Config(
             self._answer,
             http=self.connections.protocol(),
@@ -71,7 +66,7 @@ class RestFront:
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=_PATIENCE_SECONDS,
-            ssl_context_factory=(lambda *_: context_of(tls)) if tls is not None else None,
+            ssl_context_factory=(lambda *_: context) if context is not None else None,
         )
         self._server = uvicorn.Server(config)
 
@@ -95,10 +90,6 @@ class RestFront:
         self._server.force_exit = True
         return bool(done)
 
-    def close(self) -> None:
-        """Lets go of the port of a front that never started."""
-        self._socket.close()
-
     async def _answer(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
@@ -108,26 +99,15 @@ class RestFront:
         body = Body(headers, receive, self._room)
         self.connections.heard(scope["client"])
         try:
-            answer = await self._ask(scope, headers, body, receive)
+            answer = await self._ask(scope, headers, body)
             await _send(answer, body, send, body.unread or self._server.should_exit)
         finally:
             body.release()
             self.connections.end(scope["client"])
 
-    async def _ask(
-        self, scope: Any, headers: dict[str, str], body: Body, receive: Receive
-    ) -> Answer:
-        gone: list[asyncio.Task[None]] = []
-        left = asyncio.Event()
-
-        async def notice() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            left.set()
-
+    async def _ask(self, scope: Any, headers: dict[str, str], body: Body) -> Answer:
         async def read() -> bytes:
             raw = await body.read()
-            gone.append(asyncio.create_task(notice()))
             # Only now, for whoever sends a body slowly must not keep others out.
             if not self.connections.begin(scope["client"]):
                 raise RequestError(
@@ -136,27 +116,16 @@ class RestFront:
                 )
             return raw
 
+        peer = host_port(*(scope["client"] or ("", 0)))
+        path = _path(scope["raw_path"])
         try:
             return await self._api.handle(
-                scope["method"],
-                _path(scope["raw_path"]),
-                read,
-                headers,
-                lambda: not left.is_set(),
-                _peer(scope),
+                HttpRequest(scope["method"], path, read, headers, body.awaited, peer)
             )
         except Exception:
             logger.exception("A REST request failed in the server.")
             failure = RequestError(Code.INTERNAL, "The server failed; its log says why.")
             return error_answer(failure)
-        finally:
-            for task in gone:
-                task.cancel()
-
-
-def _peer(scope: Any) -> str:
-    host, port = scope["client"] or ("", 0)
-    return host_port(host, port)
 
 
 def _path(target: bytes) -> str:
@@ -198,25 +167,3 @@ def _listen(address: tuple[str, int]) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-def open_rest(
-    api: RestApi, loop: EventLoop, options: ServerOptions, tls: TlsSettings | None
-) -> RestFront:
-    """Opens the REST port; `start` answers there."""
-    address = (options.bind_address, options.rest_api_port)
-    room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
-    try:
-        return RestFront(
-            api,
-            loop,
-            address,
-            room,
-            options.rest_api_max_connections,
-            tls=tls if options.rest_api_ssl else None,
-        )
-    except OSError as error:
-        problem = port_problem(*address) or str(error)
-        raise PortInUse(
-            f"Cannot listen on {host_port(*address)} (--rest_api_port): {problem}."
-        ) from None

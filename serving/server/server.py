@@ -1,7 +1,6 @@
 """The server as a whole: models, gRPC, REST, polling, start and stop."""
 
 import asyncio
-import dataclasses
 import gc
 import logging
 import os
@@ -14,27 +13,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from pairloom.serving.server.access import Token
-from pairloom.serving.server.config_files import (
-    BatchingParameters,
-    TlsSettings,
-    read_batching,
-    read_monitoring,
-    read_tls,
-)
+from pairloom.serving.server.config_files import Files
 from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
 from pairloom.serving.server.event_loop import server_loop
-from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port, raise_file_limit
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import (
-    ConfiguredModel,
-    check_root,
-    models_of,
-    served_models,
-)
+from pairloom.serving.server.model_config import ConfiguredModel, check_root, models_of
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
@@ -60,18 +46,6 @@ _IDLE_SECONDS = 5.0
 # A load that takes longer holds up no other.
 _PATIENCE_SECONDS = 30.0
 _FOR_EVER = 1e9
-
-
-@dataclasses.dataclass(frozen=True)
-class _Checked:
-    """What the options' files say."""
-
-    models: tuple[ConfiguredModel, ...]
-    batching: BatchingParameters | None
-    metrics_path: str
-    tls: TlsSettings | None
-    token: Token
-    admin: Token
 
 
 class ModelServer:
@@ -128,45 +102,34 @@ class ModelServer:
         Raises:
             ServingError: A port is in use, or a flag, path or config file is wrong.
         """
-        checked = self.check()
+        files = self.check()
         quiet_tensorflow()
         import_tensorflow()
         try:
-            self._start(checked)
+            self._start(files)
         except BaseException:
             self.stop(0)
             raise
         return self
 
-    def check(self) -> _Checked:
+    def check(self) -> Files:
         """Finds what is wrong for a cheap reason, before TensorFlow is imported.
-
-        Returns:
-            What to serve, and how.
 
         Raises:
             ServingError: As `start`.
         """
-        options = self.options
-        batching = read_batching(options.batching_parameters_file)
-        checked = _Checked(
-            models=served_models(options),
-            batching=batching if options.enable_batching else None,
-            metrics_path=read_monitoring(options.monitoring_config_file),
-            tls=read_tls(options.ssl_config_file),
-            token=Token(options.token_file),
-            admin=Token(options.admin_token_file),
-        )
-        check_ports(options)
-        return checked
+        files = Files.of(self.options)
+        check_ports(self.options)
+        return files
 
-    def _start(self, checked: _Checked) -> None:
+    def _start(self, files: Files) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
+        from pairloom.serving.server.core import Core
         from pairloom.serving.server.grpc_api import MOST_CALLS, GrpcFront
         from pairloom.serving.server.page import Page
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
-        from pairloom.serving.server.rest_front import open_rest
+        from pairloom.serving.server.rest_front import RestFront
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
@@ -185,7 +148,7 @@ class ModelServer:
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
-        for name in checked.batching.ignored if checked.batching else ():
+        for name in files.batching.ignored if files.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
         compute = ThreadPoolExecutor(streams, thread_name_prefix="compute")
@@ -193,13 +156,13 @@ class ModelServer:
         threads = ThreadPoolExecutor(2 * MOST_CALLS, thread_name_prefix="request")
         self._pools = [compute, threads]
         registry = self._registry = Registry(
-            checked.models,
+            files.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
             answers=AnswerSettings(
-                checked.batching,
+                files.batching,
                 options.max_input_bytes,
                 options.max_rows,
                 options.max_computing_seconds or _FOR_EVER,
@@ -232,35 +195,12 @@ class ModelServer:
             return
         self._configurer.check_loaded(registry.given_up())
         self._configurer.check_labels()
-        loop = self._loop
-        self._grpc = GrpcFront(
-            registry,
-            loop,
-            threads,
-            options,
-            monitor,
-            self._reload,
-            checked.tls,
-            checked.token,
-            checked.admin,
-        )
+        core = Core(options, files, registry, monitor, threads)
+        self._grpc = GrpcFront(core, self._reload)
         if options.rest_api_port or options.free_rest_port:
-            seconds = options.rest_api_timeout_in_ms / 1000
-            api = RestApi(
-                registry,
-                loop,
-                threads,
-                seconds if seconds > 0 else None,
-                monitor,
-                checked.metrics_path,
-                checked.token,
-                Page(registry, self._scores_of),
-                Hosts(options),
-                self.healthy,
-                options.rest_api_enable_cors_support,
-            )
+            api = RestApi(core, Page(registry, self._scores_of), self.healthy)
             try:
-                self._rest = open_rest(api, loop, options, checked.tls)
+                self._rest = RestFront(api, options, files.tls)
                 self._rest.start()
             except PortInUse as error:
                 if not options.optional_rest:

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from pairloom.serving.server import ServerOptions
 from pairloom.serving.server.connections import Connections
 from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.rest_api import Answer, error_answer
-from pairloom.serving.server.rest_body import Room
 from pairloom.serving.server.rest_front import RestFront
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
@@ -34,26 +34,28 @@ class Echo:
         self.entered = threading.Event()
         self.go_on = threading.Event()
 
-    async def handle(self, method, path, read, headers, active, peer):
+    async def handle(self, request):
+        path = request.path
         if path == "/fail":
             raise KeyError("a bug")
         if path == "/refuse":
             return Answer(401, b"{}")
         try:
-            body = await read()
+            body = await request.read()
         except RequestError as error:
             return error_answer(error)
         if path == "/wait":
             self.entered.set()
             await self.until_told()
-        return Answer(200, json.dumps([method, path, body.decode()]).encode())
+        return Answer(200, json.dumps([request.method, path, body.decode()]).encode())
 
     async def until_told(self):
         await asyncio.get_running_loop().run_in_executor(None, self.go_on.wait, 10)
 
 
 def started(**settings):
-    front = RestFront(Echo(), server_loop(), ("127.0.0.1", 0), **{"room": Room(100), **settings})
+    usual = {"rest_api_port": 0, "rest_api_max_body_bytes": 100}
+    front = RestFront(Echo(), ServerOptions(**(usual | settings)))
     front.start()
     return front
 
@@ -319,13 +321,13 @@ def reset(connection):
 def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
     seen = []
 
-    async def handle(method, path, read, headers, active, peer):
-        await read()
+    async def handle(request):
+        await request.read()
         await front._api.until_told()
         until = time.monotonic() + (0.2 if there else 5)
-        while active() and time.monotonic() < until:
+        while request.active() and time.monotonic() < until:
             await asyncio.sleep(0.01)
-        seen.append(active())
+        seen.append(request.active())
         front._api.entered.set()
         return Answer(200, b"{}")
 
@@ -345,7 +347,7 @@ def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
 @pytest.fixture
 def small():
     """A server of at most four connections."""
-    front = started(max_connections=4)
+    front = started(rest_api_max_connections=4)
     yield front
     front._api.go_on.set()
     drain(front, 5)
