@@ -43,10 +43,7 @@ def start_predict(
     signature = asked.signature_name or DEFAULT_SIGNATURE
     with registry.lease(**model_choice(asked)) as servable:
         servable.check_rows(max(map(stated_rows, request.inputs.values()), default=0))
-        try:
-            inputs = arrays_from_protos(request.inputs)
-        except ValueError as error:
-            raise invalid(f"tensor parsing error: {error}") from None
+        inputs = arrays_from_protos(request.inputs)
         answer = servable.start(signature, inputs, list(request.output_filter), call)
     spec = model_pb2.ModelSpec(name=asked.name, signature_name=signature)
     spec.version.value = servable.version
