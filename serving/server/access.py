@@ -100,23 +100,20 @@ class Token:
     def _current(self) -> dict[str, str]:
         with self._lock:
             seen = _look(self._path)
-            if seen != self._seen:
-                self._seen = seen
-                self._read_again()
+            if seen == self._seen:
+                return self._value
+            self._seen = seen
+            try:
+                value = read_tokens(self._path)
+                self._problem = ""
+                if value != self._value:
+                    self._value = value
+                    logger.info("Callers must show the new token in %s from now on.", self._path)
+            except ServingError as error:
+                if str(error) != self._problem:
+                    self._problem = str(error)
+                    logger.warning("The token stays as it was: %s", error)
             return self._value
-
-    def _read_again(self) -> None:
-        try:
-            value = read_tokens(self._path)
-        except ServingError as error:
-            if str(error) != self._problem:
-                self._problem = str(error)
-                logger.warning("The token stays as it was: %s", error)
-            return
-        self._problem = ""
-        if value != self._value:
-            self._value = value
-            logger.info("Callers must show the new token in %s from now on.", self._path)
 
 
 def _look(path: str) -> tuple[int, ...]:

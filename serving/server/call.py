@@ -41,21 +41,17 @@ class Call:
     since: float = dataclasses.field(default_factory=time.monotonic)
 
     @classmethod
-    def within(
-        cls, seconds: float | None, active: Callable[[], bool] = lambda: True, id: str = ""
-    ) -> "Call":
+    def within(cls, seconds: float | None, id: str = "") -> "Call":
         """A call that must be answered within `seconds`; None: no limit."""
-        call = cls(active=active, id=id)
+        call = cls(id=id)
         call.arrived(seconds)
         return call
 
     def arrived(self, seconds: float | None) -> None:
         """The whole request is there: from now on its time counts; None: no limit."""
         self.since = time.monotonic()
-        if seconds is None or seconds >= _NO_LIMIT:
-            self.deadline = None
-        else:
-            self.deadline = self.since + seconds
+        unlimited = seconds is None or seconds >= _NO_LIMIT
+        self.deadline = None if unlimited else self.since + seconds
 
     def limit(self, seconds: float) -> None:
         """It may take no longer than this from now on, whatever its caller allows."""

@@ -1,6 +1,7 @@
 """Classify, Regress and MultiInference, for models that have such signatures."""
 
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from tensorflow_serving.apis import (
     classification_pb2,
@@ -17,23 +18,23 @@ from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE
 from pairloom.serving.server.servable import Servable
 
+T = TypeVar("T", classification_pb2.ClassificationResponse, regression_pb2.RegressionResponse)
+
 
 def classify(
     registry: Registry, request: classification_pb2.ClassificationRequest, call: Call
 ) -> classification_pb2.ClassificationResponse:
     """Answers with the classes and scores of each example."""
-    response = classification_pb2.ClassificationResponse()
-    _answer(registry, request, CLASSIFY, call, response)
-    return response
+    answer = classification_pb2.ClassificationResponse()
+    return _answer(registry, request, CLASSIFY, call, answer)
 
 
 def regress(
     registry: Registry, request: regression_pb2.RegressionRequest, call: Call
 ) -> regression_pb2.RegressionResponse:
     """Answers with one number for each example."""
-    response = regression_pb2.RegressionResponse()
-    _answer(registry, request, REGRESS, call, response)
-    return response
+    answer = regression_pb2.RegressionResponse()
+    return _answer(registry, request, REGRESS, call, answer)
 
 
 def multi_inference(
@@ -58,7 +59,8 @@ def multi_inference(
             asked.add(signature)
             if signature not in servable.model.signature_defs:
                 raise invalid(f"Requested signature not found in model graph: {signature}")
-            answer = _infer(servable, spec, request.input, task.method_name, call)
+            run = partial(servable.run, call=call)
+            answer = infer(servable.model, run, spec, request.input, task.method_name)
             result = response.results.add()
             _name(result.model_spec, spec, servable)
             if task.method_name == CLASSIFY:
@@ -68,25 +70,14 @@ def multi_inference(
     return response
 
 
-def _answer(registry: Registry, request: Any, method: str, call: Call, response: Any) -> None:
-    if not request.HasField("model_spec"):
-        raise invalid("Missing ModelSpec")
+def _answer(registry: Registry, request: Any, method: str, call: Call, response: T) -> T:
     spec = request.model_spec
     with registry.lease(**model_choice(spec)) as servable:
-        response.result.CopyFrom(_infer(servable, spec, request.input, method, call))
+        run = partial(servable.run, call=call)
+        answer = infer(servable.model, run, spec, request.input, method)
+        response.result.CopyFrom(answer)
         _name(response.model_spec, spec, servable)
-
-
-def _infer(
-    servable: Servable, spec: model_pb2.ModelSpec, given: Any, method: str, call: Call
-) -> Any:
-    return infer(
-        servable.model,
-        lambda signature, inputs, outputs: servable.run(signature, inputs, outputs, call),
-        spec,
-        given,
-        method,
-    )
+    return response
 
 
 def _name(written: model_pb2.ModelSpec, asked: model_pb2.ModelSpec, servable: Servable) -> None:

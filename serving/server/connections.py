@@ -25,12 +25,13 @@ class Connections:
         self.seconds = seconds
         # In the order in which they began to wait for a whole request.
         self._waiting: dict[Peer, asyncio.Transport] = {}
-        self._working: dict[Peer, asyncio.Transport] = {}
+        self.working: dict[Peer, asyncio.Transport] = {}
+        """Those whose requests are being answered."""
         self._timers: dict[Peer, asyncio.TimerHandle] = {}
 
     def open(self, peer: Peer, transport: asyncio.Transport) -> None:
         """A new connection, which may take an old one's place."""
-        if self._waiting and len(self._waiting) + len(self._working) >= self._most:
+        if self._waiting and len(self._waiting) + len(self.working) >= self._most:
             self._waiting[next(iter(self._waiting))].close()
         self._waiting[peer] = transport
         self.hear(peer)
@@ -44,36 +45,25 @@ class Connections:
 
     def heard(self, peer: Peer) -> None:
         """A request's head is there."""
-        self._stop_timer(peer)
+        if peer in self._timers:
+            self._timers.pop(peer).cancel()
 
     def begin(self, peer: Peer) -> bool:
         """A request is whole; False if too many others are at work already."""
-        transport = self._waiting.pop(peer, None)
-        if transport is not None:
-            self._working[peer] = transport
-        return len(self._working) <= self._most
+        if peer in self._waiting:
+            self.working[peer] = self._waiting.pop(peer)
+        return len(self.working) <= self._most
 
     def end(self, peer: Peer) -> None:
         """The request is answered."""
-        transport = self._working.pop(peer, None)
-        if transport is not None:
-            self._waiting[peer] = transport
+        if peer in self.working:
+            self._waiting[peer] = self.working.pop(peer)
 
     def close(self, peer: Peer) -> None:
         """The connection is closed."""
-        self._stop_timer(peer)
+        self.heard(peer)
         self._waiting.pop(peer, None)
-        self._working.pop(peer, None)
-
-    def _stop_timer(self, peer: Peer) -> None:
-        timer = self._timers.pop(peer, None)
-        if timer is not None:
-            timer.cancel()
-
-    @property
-    def working(self) -> int:
-        """How many requests are being answered."""
-        return len(self._working)
+        self.working.pop(peer, None)
 
     def protocol(self) -> type[asyncio.Protocol]:
         """Uvicorn's HTTP, watched by this."""

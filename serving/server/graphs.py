@@ -6,27 +6,22 @@ from typing import Any
 
 def operations(graph: Any, tensors: Iterable[Any]) -> set[str]:
     """The types of the operations behind tensors, those inside called functions included."""
-    found: set[str] = set()
     seen: set[Any] = set()
     waiting = [tensor.op for tensor in tensors if tensor is not None]
-    functions: list[str] = []
     while waiting:
         operation = waiting.pop()
         if operation not in seen:
             seen.add(operation)
-            found.add(operation.type)
-            functions += _called(operation.node_def)
-            waiting += [tensor.op for tensor in operation.inputs]
-            waiting += operation.control_inputs
-    library = {f.signature.name: f for f in graph.as_graph_def().library.function}
-    called: set[str] = set()
-    while functions:
-        name = functions.pop()
-        if name in library and name not in called:
-            called.add(name)
-            for node in library[name].node_def:
-                found.add(node.op)
-                functions += _called(node)
+            waiting += [tensor.op for tensor in operation.inputs] + operation.control_inputs
+    library = {f.signature.name: f.node_def for f in graph.as_graph_def().library.function}
+    found: set[str] = set()
+    nodes = [operation.node_def for operation in seen]
+    while nodes:
+        node = nodes.pop()
+        found.add(node.op)
+        for name in _called(node):
+            # Once each: a function may call itself.
+            nodes += library.pop(name, ())
     return found
 
 

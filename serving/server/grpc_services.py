@@ -129,6 +129,8 @@ class Services:
             name = kind.DESCRIPTOR.name
             raise RequestError(Code.INTERNAL, f"The request is no {name}.") from None
         if hasattr(request, "model_spec"):
+            if not request.HasField("model_spec"):
+                raise invalid("Missing ModelSpec")
             call.model = request.model_spec.name
         elif hasattr(request, "tasks"):
             call.model = request.tasks[0].model_spec.name if request.tasks else ""

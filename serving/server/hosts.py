@@ -40,18 +40,10 @@ class Hosts:
     def _known(self, address: str) -> bool:
         try:
             name = urlsplit(address).hostname or ""
+            # Nobody can point an address elsewhere.
+            return name in self._names or ipaddress.ip_address(name) is not None
         except ValueError:
             return False
-        return name in self._names or _is_address(name)
-
-
-def _is_address(name: str) -> bool:
-    """Whether a name is none: nobody can point an address elsewhere."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _refusal(header: str, value: str) -> RequestError:

@@ -9,6 +9,7 @@ from tensorflow_serving.apis import classification_pb2, input_pb2, regression_pb
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.json_tensors import (
     decode_base64,
+    dump_json,
     is_base64,
     is_unicode,
     json_text,
@@ -50,12 +51,13 @@ def json_from_classes(response: classification_pb2.ClassificationResponse) -> by
         [[entry.label, shortest_float(entry.score)] for entry in row.classes]
         for row in response.result.classifications
     ]
-    return _dump(rows)
+    return dump_json({"results": rows}, 1)
 
 
 def json_from_values(response: regression_pb2.RegressionResponse) -> bytes:
     """`{"results": [value, ...]}`."""
-    return _dump([shortest_float(row.value) for row in response.result.regressions])
+    rows = [shortest_float(row.value) for row in response.result.regressions]
+    return dump_json({"results": rows}, 1)
 
 
 def _fill(example: Any, features: Any) -> None:
@@ -96,7 +98,3 @@ def _converted(kind: str, name: str, value: Any) -> Any:
     if value >= 2**63:
         raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
     return value
-
-
-def _dump(rows: list[Any]) -> bytes:
-    return json.dumps({"results": rows}, ensure_ascii=False, indent=1).encode("utf-8")

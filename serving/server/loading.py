@@ -4,15 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as StillLoading
 from contextlib import suppress
 from pathlib import Path
 
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.saved_model import LoadedModel
 from pairloom.serving.server.version_folders import Footprint
-
-__all__ = ["Loading", "StillLoading", "check_files"]
 
 
 class Loading:
@@ -43,7 +40,8 @@ class Loading:
         """The model, or what went wrong.
 
         Raises:
-            StillLoading: It began less than `patience` seconds ago or has taken longer.
+            TimeoutError: Of `concurrent.futures`: it began less than `patience` seconds ago or has
+                taken longer.
         """
         return self._loaded.result(max(0.0, patience - self.seconds()))
 

@@ -99,28 +99,23 @@ class Monitor:
         self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
         if self._log:
             model = (self._model_of(call.model) or call.model)[:_LONGEST_NAME]
-            logger.info(
-                "%s %s %s",
-                call.api,
-                model or "-",
-                code.name,
-                extra={
-                    "details": {
-                        "request_id": request_id(call.id),
-                        "api": call.api,
-                        "entrypoint": entrypoint,
-                        **({"peer": call.peer} if call.peer else {}),
-                        **({"caller": call.caller} if call.caller else {}),
-                        "model": model,
-                        **({"version": call.version} if call.version is not None else {}),
-                        "signature": call.signature[:_LONGEST_NAME],
-                        "rows": call.rows,
-                        "status": code.name,
-                        "milliseconds": round(1e3 * seconds, 3),
-                        **({"error": reason} if reason else {}),
-                    }
-                },
-            )
+            details = {
+                "request_id": request_id(call.id),
+                "api": call.api,
+                "entrypoint": entrypoint,
+                "peer": call.peer or None,
+                "caller": call.caller or None,
+                "model": model,
+                "version": call.version,
+                "signature": call.signature[:_LONGEST_NAME],
+                "rows": call.rows,
+                "status": code.name,
+                "milliseconds": round(1e3 * seconds, 3),
+                "error": reason or None,
+            }
+            known = {name: value for name, value in details.items() if value is not None}
+            message = f"{call.api} {model or '-'} {code.name}"
+            logger.info("%s", message, extra={"details": known})
 
     def _counted(self, name: str) -> str:
         """The name under which a request is counted: callers can make up as many as they like."""

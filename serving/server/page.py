@@ -4,7 +4,6 @@ Predictions go through the REST API like everybody else's.
 """
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any
 import pairloom.kinds
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.json_tensors import dump_json
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer
@@ -83,8 +83,7 @@ class Page:
         if method not in ("GET", "HEAD"):
             raise invalid(f"Malformed request: {method} {path}")
         if path in makers:
-            body = json.dumps(makers[path](), ensure_ascii=False).encode("utf-8", "replace")
-            return Answer(200, body, headers=_HEADERS)
+            return Answer(200, dump_json(makers[path]()), headers=_HEADERS)
         return self._files[path]
 
     def _models(self) -> dict[str, Any]:

@@ -37,8 +37,6 @@ def start_predict(
     Returns:
         Who answers, and what it will answer: the arguments of `predict_response`.
     """
-    if not request.HasField("model_spec"):
-        raise invalid("Missing ModelSpec")
     asked = request.model_spec
     signature = asked.signature_name or DEFAULT_SIGNATURE
     with registry.lease(**model_choice(asked)) as servable:
@@ -62,8 +60,6 @@ def model_status(
     registry: Registry, request: get_model_status_pb2.GetModelStatusRequest
 ) -> get_model_status_pb2.GetModelStatusResponse:
     """Says which versions of a model there are, and how they fare."""
-    if not request.HasField("model_spec"):
-        raise invalid("Missing ModelSpec")
     response = get_model_status_pb2.GetModelStatusResponse()
     for version, state, code, message in registry.status(**model_choice(request.model_spec)):
         row = response.model_version_status.add(version=version, state=int(state))
@@ -78,8 +74,6 @@ def model_metadata(
     registry: Registry, request: get_model_metadata_pb2.GetModelMetadataRequest
 ) -> get_model_metadata_pb2.GetModelMetadataResponse:
     """Gives the signatures of a model, the only metadata that TF Serving has."""
-    if not request.HasField("model_spec"):
-        raise invalid("Missing ModelSpec")
     if not request.metadata_field:
         raise invalid("GetModelMetadataRequest must specify at least one metadata_field")
     for field in request.metadata_field:

@@ -5,13 +5,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as StillLoading
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
-from pairloom.serving.server.loading import Loading, StillLoading, check_files
+from pairloom.serving.server.loading import Loading, check_files
 from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
@@ -73,7 +74,7 @@ class Registry:
         self._warm = warm
         self._retries = retries or Retries()
         self._max_seconds = max_load_seconds
-        self._lock = threading.Lock()  # Guards the records; held only for moments.
+        self._lock = threading.RLock()  # Guards the records; held only for moments.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
         # Of models with labels to come: versions that stay for those they have.
@@ -145,7 +146,7 @@ class Registry:
             RequestError: A label names a version that is not served; all labels stay as they were.
         """
         with self._lock:
-            self.labels.assign(model, self._served(model.name), may_wait)
+            self.labels.assign(model, self.served(model.name), may_wait)
             return bool(self._kept.pop(model.name, None))
 
     def given_up(self) -> list[str]:
@@ -159,7 +160,7 @@ class Registry:
     def _failures(self, name: str) -> set[float]:
         """When those of a model that failed are tried again; none where something serves."""
         with self._lock:
-            records = [] if self._available(name) else list(self._records[name].values())
+            records = [] if self.available(name) else list(self._records[name].values())
             return {record.retry_at for record in records if record.failures}
 
     def unsettled(self) -> bool:
@@ -197,12 +198,14 @@ class Registry:
     def available(self, name: str) -> list[int]:
         """Versions of a model that answer requests, highest first."""
         with self._lock:
-            return self._available(name)
+            records = self._records[name].items()
+            return sorted((v for v, r in records if r.state == State.AVAILABLE), reverse=True)
 
     def served(self, name: str) -> list[int]:
         """The available versions but for those that only their labels keep."""
         with self._lock:
-            return self._served(name)
+            kept = self._kept.get(name, set())
+            return [version for version in self.available(name) if version not in kept]
 
     def lease(
         self, name: str, version: int | None = None, label: str = ""
@@ -214,13 +217,9 @@ class Registry:
             version: A version, or None for the highest.
             label: A version's label, in place of `version`.
         """
-        if not name:
-            raise invalid("ModelSpec has no name specified.")
-        real = self.real_name(name)
         with self._lock:
-            if label:
-                version = self.labels.version(real, label)
-            versions = self._available(real) if real in self.models else []
+            real, version = self._asked(name, version, label)
+            versions = self.available(real) if real in self.models else []
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
@@ -234,25 +233,26 @@ class Registry:
         self, name: str, version: int | None = None, label: str = ""
     ) -> list[tuple[int, State, Code, str]]:
         """`(version, state, error code, error message)` of a model's versions, highest first."""
-        if not name:
-            raise invalid("ModelSpec has no name specified.")
-        real = self.real_name(name)
-        if label:
-            version = self.labels.version(real, label)
         with self._lock:
-            available = self._available(real) if real in self._records else []
+            real, version = self._asked(name, version, label)
+            available = self.available(real) if real in self._records else []
             rows = [
                 (number, record.state, record.code, record.message)
                 for number, record in sorted(self._records.get(real, {}).items(), reverse=True)
                 if version is None or number == version
             ]
-        if rows:
-            return rows
-        if version is None:
-            message = f"Could not find any versions of model {name}"
-        else:
-            message = f"Could not find version {version} of model {name}"
-        raise self._not_found(real, message, available)
+        if not rows:
+            what = "any versions" if version is None else f"version {version}"
+            message = f"Could not find {what} of model {name}"
+            raise self._not_found(real, message, available)
+        return rows
+
+    def _asked(self, name: str, version: int | None, label: str) -> tuple[str, int | None]:
+        """The model's own name, and the version that a label names."""
+        if not name:
+            raise invalid("ModelSpec has no name specified.")
+        real = self.real_name(name)
+        return real, self.labels.version(real, label) if label else version
 
     def _not_found(self, name: str, message: str, versions: Sequence[int]) -> NotFound:
         known = name in self.models
@@ -269,14 +269,6 @@ class Registry:
         """The model that a name asks for; empty if there is none."""
         real = self.real_name(name)
         return real if real in self.models else ""
-
-    def _available(self, name: str) -> list[int]:
-        records = self._records[name]
-        return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)
-
-    def _served(self, name: str) -> list[int]:
-        kept = self._kept.get(name, set())
-        return [version for version in self._available(name) if version not in kept]
 
     def _poll_guarded(self, model: ConfiguredModel, patience: float | None) -> bool:
         """Polls one model, which must not keep those behind it from being polled."""
@@ -401,7 +393,7 @@ class Registry:
             loaded = {version: r.folder for version, r in self._records[model.name].items()}
         gone = deleted(loaded)
         with self._lock:
-            spare = {v for v in self._available(model.name) if v not in serving}
+            spare = {v for v in self.available(model.name) if v not in serving}
             if model.name in self._kept:
                 named = set(self.labels.of(model.name).values())
                 self._kept[model.name] = kept = (named - gone) & spare
@@ -420,7 +412,7 @@ class Registry:
             with self._lock:
                 # Wanted again meanwhile, the record is its successor's.
                 if record.state is State.UNLOADING:
-                    record.state, record.code, record.message = State.END, Code.OK, ""
+                    self._set(record, State.END)
                     self._answers.metrics.forget(name, version)
             self._note_unloaded()
             logger.info("Unloaded %s version %d", name, version)
@@ -430,8 +422,6 @@ class Registry:
     def _note_unloaded(self) -> None:
         self._unloaded = True
 
-    def _set(
-        self, record: VersionRecord, state: State, code: Code = Code.OK, message: str = ""
-    ) -> None:
+    def _set(self, record: VersionRecord, state: State) -> None:
         with self._lock:
-            record.state, record.code, record.message = state, code, message
+            record.state, record.code, record.message = state, Code.OK, ""

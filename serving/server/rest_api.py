@@ -2,10 +2,10 @@
 
 import asyncio
 import dataclasses
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
@@ -28,7 +28,12 @@ from pairloom.serving.server.json_examples import (
     json_from_classes,
     json_from_values,
 )
-from pairloom.serving.server.json_tensors import inputs_from_json, json_from_outputs, parse_body
+from pairloom.serving.server.json_tensors import (
+    dump_json,
+    inputs_from_json,
+    json_from_outputs,
+    parse_body,
+)
 from pairloom.serving.server.metrics import CONTENT_TYPE
 from pairloom.serving.server.monitor import request_id
 from pairloom.serving.server.predict import (
@@ -119,10 +124,9 @@ class Answer:
 
 def error_answer(error: RequestError) -> Answer:
     """An error as TF Serving writes it: `{"error": "..."}`."""
-    body = json.dumps({"error": error.message}, ensure_ascii=False, indent=1)
     status = 413 if isinstance(error, TooLarge) else _HTTP.get(error.code, 500)
     headers = (("WWW-Authenticate", "Bearer"),) if error.code is Code.UNAUTHENTICATED else ()
-    return Answer(status, body.encode("utf-8", "replace"), headers=headers)
+    return Answer(status, dump_json({"error": error.message}, 1), headers=headers)
 
 
 class RestApi:
@@ -192,7 +196,7 @@ class RestApi:
         real = registry.model_of(unquote(name)) if name else ""
         served = name is None or (bool(real) and bool(registry.available(real)))
         ready = self._healthy() and served
-        return Answer(200 if ready else 503, _dump({"ready": ready}))
+        return Answer(200 if ready else 503, dump_json({"ready": ready}, 1))
 
     async def _handle(
         self, request: HttpRequest, match: re.Match[str] | None, body: bytes, call: Call
@@ -268,7 +272,7 @@ class RestApi:
 
 def _status(registry: Registry, spec: model_pb2.ModelSpec) -> bytes:
     request = get_model_status_pb2.GetModelStatusRequest(model_spec=spec)
-    return _dump(_as_json(model_status(registry, request)))
+    return dump_json(_as_json(model_status(registry, request)), 1)
 
 
 def _metadata(registry: Registry, spec: model_pb2.ModelSpec) -> bytes:
@@ -279,7 +283,7 @@ def _metadata(registry: Registry, spec: model_pb2.ModelSpec) -> bytes:
     signatures = get_model_metadata_pb2.SignatureDefMap()
     response.metadata[METADATA_FIELD].Unpack(signatures)
     metadata = {METADATA_FIELD: _as_json(signatures)}
-    return _dump({"model_spec": _as_json(response.model_spec), "metadata": metadata})
+    return dump_json({"model_spec": _as_json(response.model_spec), "metadata": metadata}, 1)
 
 
 def _is_api(path: str) -> bool:
@@ -330,16 +334,9 @@ def _model_spec(match: re.Match[str]) -> model_pb2.ModelSpec:
 
 
 def _as_json(message: Any) -> dict[str, Any]:
+    as_json = partial(json_format.MessageToDict, message, preserving_proto_field_name=True)
     # The name of the argument that prints unset fields changed in protobuf 5.
     try:
-        return json_format.MessageToDict(
-            message, preserving_proto_field_name=True, including_default_value_fields=True
-        )
+        return as_json(including_default_value_fields=True)
     except TypeError:
-        return json_format.MessageToDict(
-            message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-        )
-
-
-def _dump(document: Any) -> bytes:
-    return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8")
+        return as_json(always_print_fields_with_no_presence=True)

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
@@ -97,10 +98,8 @@ class Body:
 
     async def discard(self, seconds: float) -> None:
         """Lets a client send what nobody wants, for a while: else it could not read its answer."""
-        try:
+        with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._to_the_end(), seconds)
-        except asyncio.TimeoutError:
-            pass
 
     def release(self) -> None:
         """The request is answered."""

@@ -20,7 +20,7 @@ from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.graphs import operations
 from pairloom.serving.server.runtime import import_tensorflow
 from pairloom.serving.server.streams import Streams
-from pairloom.serving.server.tensors import array_from_proto, dtype_name
+from pairloom.serving.server.tensors import array_from_proto, dtype_name, shape_text
 
 DEFAULT_SIGNATURE = "serving_default"
 # Types of operations that change a variable, a table or a queue.
@@ -159,8 +159,11 @@ class LoadedModel:
         Raises:
             RequestError: It does not fit.
         """
-        definition = self._definition(signature)
-        checked = self._checked(signature, definition, inputs)
+        if signature not in self.signature_defs:
+            raise RequestError(
+                Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
+            )
+        checked = self._checked(signature, inputs)
         outputs = self._wanted(signature, output_filter)
         return Request(signature, checked, self._inputs[signature], outputs)
 
@@ -189,17 +192,9 @@ class LoadedModel:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
         return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
 
-    def _definition(self, signature: str) -> Any:
-        definition = self.signature_defs.get(signature)
-        if definition is None:
-            raise RequestError(
-                Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
-            )
-        return definition
-
-    def _checked(self, signature: str, definition: Any, inputs: Mapping[str, np.ndarray]) -> Arrays:
+    def _checked(self, signature: str, inputs: Mapping[str, np.ndarray]) -> Arrays:
         endpoints = self._inputs[signature]
-        defaults = getattr(definition, "defaults", {})
+        defaults = getattr(self.signature_defs[signature], "defaults", {})
         if len(inputs) > len(endpoints) or (len(inputs) < len(endpoints) and not defaults):
             raise invalid(_size_mismatch(set(inputs), set(endpoints)))
         checked = {}
@@ -211,11 +206,7 @@ class LoadedModel:
                 )
         for position, name in enumerate(sorted(endpoints)):
             endpoint = endpoints[name]
-            if endpoint.tensor is None:
-                raise RequestError(
-                    Code.UNIMPLEMENTED,
-                    f"Input {name} of signature {signature} is not a dense tensor.",
-                )
+            _check_dense(f"Input {name} of signature {signature}", endpoint)
             if name in inputs:
                 array = inputs[name]
             elif name in defaults:
@@ -257,11 +248,7 @@ class LoadedModel:
                 raise invalid(f"duplicate output tensor alias: {name}")
         names = list(output_filter) or sorted(endpoints)
         for name in names:
-            if endpoints[name].tensor is None:
-                raise RequestError(
-                    Code.UNIMPLEMENTED,
-                    f"Output {name} of signature {signature} is not a dense tensor.",
-                )
+            _check_dense(f"Output {name} of signature {signature}", endpoints[name])
         return {name: endpoints[name] for name in names}
 
     def _endpoints(self, infos: Mapping[str, Any]) -> dict[str, Endpoint]:
@@ -286,9 +273,9 @@ def _array(value: Any) -> np.ndarray:
     return np.array(value, np.object_) if isinstance(value, bytes) else np.asarray(value)
 
 
-def shape_text(shape: Sequence[int | None]) -> str:
-    """`(None, 3)` to `[?,3]`."""
-    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+def _check_dense(what: str, endpoint: Endpoint) -> None:
+    if endpoint.tensor is None:
+        raise RequestError(Code.UNIMPLEMENTED, f"{what} is not a dense tensor.")
 
 
 def _set(names: Any) -> str:

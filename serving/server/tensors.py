@@ -9,25 +9,14 @@ import tensorflow as tf
 from tensorflow.core.framework import tensor_pb2, types_pb2
 
 from pairloom.serving.server.errors import invalid
+from pairloom.serving.wire import MOST_AXES, TYPES
 
 # dtype: (NumPy type, the proto's field of values).
 _FIELDS: dict[int, tuple[Any, str]] = {
-    types_pb2.DT_FLOAT: (np.float32, "float_val"),
-    types_pb2.DT_DOUBLE: (np.float64, "double_val"),
-    types_pb2.DT_INT64: (np.int64, "int64_val"),
-    types_pb2.DT_INT32: (np.int32, "int_val"),
-    types_pb2.DT_INT16: (np.int16, "int_val"),
-    types_pb2.DT_INT8: (np.int8, "int_val"),
-    types_pb2.DT_UINT8: (np.uint8, "int_val"),
-    types_pb2.DT_UINT16: (np.uint16, "int_val"),
-    types_pb2.DT_UINT32: (np.uint32, "uint32_val"),
-    types_pb2.DT_UINT64: (np.uint64, "uint64_val"),
-    types_pb2.DT_BOOL: (np.bool_, "bool_val"),
-    types_pb2.DT_HALF: (np.float16, "half_val"),
+    **{dtype: (kind, field) for dtype, (_, kind, field) in TYPES.items()},
     types_pb2.DT_BFLOAT16: (tf.bfloat16.as_numpy_dtype, "half_val"),
     types_pb2.DT_COMPLEX64: (np.complex64, "scomplex_val"),
     types_pb2.DT_COMPLEX128: (np.complex128, "dcomplex_val"),
-    types_pb2.DT_STRING: (np.object_, "string_val"),
 }
 # What stands in fields that hold no elements: their bits, or their parts.
 _STORED = {"half_val": np.uint16, "scomplex_val": np.float32, "dcomplex_val": np.float64}
@@ -40,16 +29,17 @@ MAX_FILLED_BYTES = 64 * 1024 * 1024
 _STRING_BYTES = 24
 
 
-# TensorFlow's. A few bytes state an axis, and the product of many has as many digits.
-MOST_AXES = 254
-
-
 def dtype_name(dtype: int) -> str:
     """`types_pb2.DT_FLOAT` to `float`, as TensorFlow prints it in its errors."""
     try:
         return types_pb2.DataType.Name(dtype).removeprefix("DT_").lower()
     except ValueError:
         return f"unknown type {dtype}"
+
+
+def shape_text(shape: Sequence[int | None]) -> str:
+    """`(None, 3)` to `[?,3]`."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
 def arrays_from_protos(protos: Mapping[str, tensor_pb2.TensorProto]) -> dict[str, np.ndarray]:

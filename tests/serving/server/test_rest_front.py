@@ -392,7 +392,7 @@ def test_a_kept_connection_goes_on_while_there_is_room(small):
 def test_when_all_connections_work_another_is_turned_away_at_once(small):
     working = [ask(small, "/wait") for _ in range(4)]
     until = time.monotonic() + 10
-    while small.connections.working < 4 and time.monotonic() < until:
+    while len(small.connections.working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     connection, response = ask(small)
     answer = response()
@@ -401,7 +401,7 @@ def test_when_all_connections_work_another_is_turned_away_at_once(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
-    while small.connections.working == 4 and time.monotonic() < until:
+    while len(small.connections.working) == 4 and time.monotonic() < until:
         time.sleep(0.01)
     connection, response = ask(small)
     assert response().status == 200
@@ -411,7 +411,7 @@ def test_when_all_connections_work_another_is_turned_away_at_once(small):
 def test_who_is_turned_away_before_asking_still_reads_why(small):
     working = [ask(small, "/wait") for _ in range(4)]
     until = time.monotonic() + 10
-    while small.connections.working < 4 and time.monotonic() < until:
+    while len(small.connections.working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     with socket.create_connection(("127.0.0.1", small.port), timeout=10) as slow:
         for part in (b"GET / HTTP/1.1\r\n", b"Host: [::1]\r\n", b"\r\n"):
