@@ -26,23 +26,21 @@ def read_tokens(path: str, flag: str = "token_file") -> dict[str, str]:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ServingError(f"Cannot read --{flag} {path}: {error}.") from None
+    expected = (
+        f"{path} must hold one token of at least {_SHORTEST_TOKEN} ASCII characters "
+        "without spaces, or a line for each, with a name of letters, digits, dots and "
+        "dashes before it (name: token). Received: "
+    )
     tokens = {}
     for line in filter(None, map(str.strip, lines)):
         name, _, token = line.rpartition(": ")
         token = token.strip()
         usable = len(token) >= _SHORTEST_TOKEN and token.isascii()
         if not usable or any(map(str.isspace, token)) or not _NAME.fullmatch(name):
-            raise ServingError(
-                f"{path} must hold one token of at least {_SHORTEST_TOKEN} ASCII characters "
-                "without spaces, or a line for each, with a name of letters, digits, dots and "
-                f"dashes before it (name: token). Received: a line of {len(line)} characters."
-            )
+            raise ServingError(f"{expected}a line of {len(line)} characters.")
         tokens[token] = name
     if not tokens:
-        raise ServingError(
-            f"{path} must hold one token of at least {_SHORTEST_TOKEN} ASCII characters without "
-            "spaces. Received: none."
-        )
+        raise ServingError(f"{expected}none.")
     return tokens
 
 

@@ -50,8 +50,10 @@ class Call:
     def arrived(self, seconds: float | None) -> None:
         """The whole request is there: from now on its time counts; None: no limit."""
         self.since = time.monotonic()
-        unlimited = seconds is None or seconds >= _NO_LIMIT
-        self.deadline = None if unlimited else self.since + seconds
+        if seconds is None or seconds >= _NO_LIMIT:
+            self.deadline = None
+        else:
+            self.deadline = self.since + seconds
 
     def limit(self, seconds: float) -> None:
         """It may take no longer than this from now on, whatever its caller allows."""

@@ -9,12 +9,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import text_format
-
 from pairloom.serving.messages import message_classes
 from pairloom.serving.server.access import Token
 from pairloom.serving.server.errors import ServingError
-from pairloom.serving.server.model_config import ConfiguredModel, served_models
+from pairloom.serving.server.model_config import ConfiguredModel, parse_file, served_models
 from pairloom.serving.server.options import ServerOptions
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
@@ -193,13 +191,4 @@ def _is_set(message: Any, name: str) -> bool:
 
 
 def _parse(path: str, flag: str, name: str) -> Any:
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ServingError(f"Cannot read --{flag} {path}: {error}.") from None
-    try:
-        return text_format.Parse(text, _MESSAGES[name]())
-    except text_format.ParseError as error:
-        raise ServingError(
-            f"Invalid protobuf file: '{path}': {str(error).rstrip('.')}. Expected a {name}."
-        ) from None
+    return parse_file(Path(path), f"--{flag}", _MESSAGES[name](), f"a {name}")

@@ -157,11 +157,11 @@ class GrpcFront(grpc.GenericRpcHandler):
                 with self._monitor.watch(call, _api(path), "GRPC"):
                     return await method(raw, call)
             except RequestError as error:
-                _tell(context, error)
+                problem = error
             except Exception:
                 logger.exception("A gRPC request failed in the server.")
-                _tell(context, RequestError(Code.INTERNAL, "The server failed; its log says why."))
-            return b""
+                problem = RequestError(Code.INTERNAL, "The server failed; its log says why.")
+            return await _abort(context, problem)
 
         return behaviour
 
@@ -184,7 +184,7 @@ class GrpcFront(grpc.GenericRpcHandler):
 
     async def _refuse(self, path: str, error: RequestError, context: Context) -> None:
         self._monitor.refused(_call(context), _api(path), "GRPC", error)
-        await context.abort(grpc.StatusCode[error.code.name], error.message)
+        await _abort(context, error)
 
     def start(self) -> None:
         """Starts to answer, in the background."""
@@ -194,7 +194,7 @@ class GrpcFront(grpc.GenericRpcHandler):
         """Tells the health service's clients whether requests can be answered."""
         self._loop.run(self._health.set(healthy))
 
-    async def stop(self, seconds: float) -> None:
+    async def drain(self, seconds: float) -> None:
         """Takes no new request, and waits so long for those under way."""
         await self._health.set(False)
         stopped = asyncio.create_task(self._server.stop(seconds))
@@ -222,12 +222,11 @@ def _header(metadata: Sequence[tuple[str, str | bytes]] | None, name: str) -> st
     return found.decode("latin-1") if isinstance(found, bytes) else found
 
 
-def _tell(context: Context, error: RequestError) -> None:
-    context.set_code(grpc.StatusCode[error.code.name])
-    context.set_details(error.message)
-    if isinstance(error, NotFound) and error.models:
-        # Beside the status, whose words are TF Serving's.
-        context.set_trailing_metadata(((MODELS_KEY, json.dumps(error.models[:_MOST_NAMES])),))
+async def _abort(context: Context, error: RequestError) -> Any:
+    names = error.models[:_MOST_NAMES] if isinstance(error, NotFound) else ()
+    # Beside the status, whose words are TF Serving's.
+    trailing = ((MODELS_KEY, json.dumps(names)),) if names else ()
+    return await context.abort(grpc.StatusCode[error.code.name], error.message, trailing)
 
 
 def _credentials(tls: TlsSettings) -> grpc.ServerCredentials:

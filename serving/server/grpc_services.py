@@ -1,32 +1,29 @@
 """TF Serving's gRPC services: the methods, and how a message becomes an answer."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any
+from typing import Any, get_type_hints
 
 from google.protobuf.message import DecodeError, Message
 from tensorflow_serving.apis import (
-    classification_pb2,
-    get_model_metadata_pb2,
-    get_model_status_pb2,
-    inference_pb2,
     model_management_pb2,
     model_service_pb2,
     predict_pb2,
     prediction_service_pb2,
-    regression_pb2,
 )
 
 from pairloom.serving.server.call import Call
-from pairloom.serving.server.classify import classify, multi_inference, regress
 from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.predict import (
+    classify,
     model_metadata,
     model_status,
+    multi_inference,
     predict_response,
+    regress,
     start_predict,
 )
+from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.tensors import stated_size
 
 PREDICTION, MODEL = (
@@ -59,37 +56,27 @@ class Services:
 
     def methods(self) -> Mapping[str, Method]:
         """By path."""
-        registry, on = self._core.registry, self._in_thread
-        return {
-            f"/{PREDICTION}/Predict": self._predict,
-            f"/{PREDICTION}/GetModelMetadata": on(
-                get_model_metadata_pb2.GetModelMetadataRequest,
-                lambda request, _: model_metadata(registry, request),
-            ),
-            f"/{PREDICTION}/Classify": on(
-                classification_pb2.ClassificationRequest, partial(classify, registry)
-            ),
-            f"/{PREDICTION}/Regress": on(
-                regression_pb2.RegressionRequest, partial(regress, registry)
-            ),
-            f"/{PREDICTION}/MultiInference": on(
-                inference_pb2.MultiInferenceRequest, partial(multi_inference, registry)
-            ),
-            f"/{MODEL}/GetModelStatus": on(
-                get_model_status_pb2.GetModelStatusRequest,
-                lambda request, _: model_status(registry, request),
-            ),
-            f"/{MODEL}/HandleReloadConfigRequest": on(
-                model_management_pb2.ReloadConfigRequest, self._take_config
-            ),
+        in_thread: dict[str, Callable[[Registry, Any, Call], Message]] = {
+            f"/{PREDICTION}/GetModelMetadata": model_metadata,
+            f"/{PREDICTION}/Classify": classify,
+            f"/{PREDICTION}/Regress": regress,
+            f"/{PREDICTION}/MultiInference": multi_inference,
+            f"/{MODEL}/GetModelStatus": model_status,
+            f"/{MODEL}/HandleReloadConfigRequest": self._take_config,
         }
+        methods = {path: self._in_thread(answer) for path, answer in in_thread.items()}
+        return {f"/{PREDICTION}/Predict": self._predict, **methods}
 
-    def _in_thread(self, kind: type[Message], work: Callable[[Any, Call], Message]) -> Method:
-        def answer(raw: bytes, call: Call) -> bytes:
-            return work(self._parse(kind, raw, call), call).SerializeToString()
+    def _in_thread(self, answer: Callable[[Registry, Any, Call], Message]) -> Method:
+        """The method for an answering function, whose signature tells what it is asked."""
+        kind = get_type_hints(answer)["request"]
+
+        def work(raw: bytes, call: Call) -> bytes:
+            request = self._parse(kind, raw, call)
+            return answer(self._core.registry, request, call).SerializeToString()
 
         async def method(raw: bytes, call: Call) -> bytes:
-            return await self._core.away(answer, raw, call)
+            return await self._core.away(work, raw, call)
 
         return method
 
@@ -108,7 +95,7 @@ class Services:
         return response.SerializeToString()
 
     def _take_config(
-        self, request: model_management_pb2.ReloadConfigRequest, call: Call
+        self, registry: Registry, request: model_management_pb2.ReloadConfigRequest, call: Call
     ) -> model_management_pb2.ReloadConfigResponse:
         self._reload(request.config, call.remaining())
         response = model_management_pb2.ReloadConfigResponse()

@@ -54,24 +54,21 @@ def _outputs(
     hint = (
         f" Signature {signature} has {', '.join(sorted(inputs))}: use {_fitting(inputs, outputs)}."
     )
-    if len(inputs) != 1:
-        raise invalid(f"Expected one input Tensor.{hint}")
-    if method == CLASSIFY and len(outputs) not in (1, 2):
-        raise invalid(f"Expected one or two output Tensors, found {len(outputs)}.{hint}")
-    if method == REGRESS and len(outputs) != 1:
-        raise invalid(f"Expected one output Tensor.{hint}")
-    if "inputs" not in inputs:
-        raise invalid(f"No {kind} inputs found in SignatureDef.{hint}")
-    if method == REGRESS:
-        if "outputs" not in outputs:
-            raise invalid(f"No regression outputs found in SignatureDef.{hint}")
-        return ["outputs"]
-    wanted = [name for name in ("classes", "scores") if name in outputs]
-    if not wanted:
-        raise invalid(
-            "Expected classification signature outputs to contain at least one of "
-            f'"classes" or "scores".{hint}'
-        )
+    count, regression = len(outputs), method == REGRESS
+    wanted = ["outputs"] if regression else [n for n in ("classes", "scores") if n in outputs]
+    problems = {
+        "Expected one input Tensor.": len(inputs) != 1,
+        f"Expected one or two output Tensors, found {count}.": not regression
+        and not 1 <= count <= 2,
+        "Expected one output Tensor.": regression and count != 1,
+        f"No {kind} inputs found in SignatureDef.": "inputs" not in inputs,
+        "No regression outputs found in SignatureDef.": regression and "outputs" not in outputs,
+        "Expected classification signature outputs to contain at least one of "
+        '"classes" or "scores".': not wanted,
+    }
+    for problem, there in problems.items():
+        if there:
+            raise invalid(f"{problem}{hint}")
     return wanted
 
 

@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pairloom.serving.server.errors import Code, RequestError
@@ -62,3 +62,15 @@ def check_files(folder: Path) -> None:
             raise RequestError(
                 Code.FAILED_PRECONDITION, f"Expected files and folders. Received: {path}."
             )
+
+
+@contextmanager
+def held(lock: threading.Lock, until: float | None) -> Iterator[None]:
+    """Holds a lock; None waits as long as it takes, otherwise until then, in monotonic time."""
+    seconds = -1 if until is None else max(0.0, until - time.monotonic())
+    if not lock.acquire(timeout=seconds):
+        raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded.")
+    try:
+        yield
+    finally:
+        lock.release()

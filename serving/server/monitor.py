@@ -96,7 +96,9 @@ class Monitor:
             reason: What its caller was told, if it failed.
         """
         seconds = time.monotonic() - call.since
-        self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
+        # Callers can make up as many names as they like.
+        counted = call.model and (self._model_of(call.model) or UNKNOWN_MODEL)
+        self.metrics.request(counted, call.api, entrypoint, code, seconds)
         if self._log:
             model = (self._model_of(call.model) or call.model)[:_LONGEST_NAME]
             details = {
@@ -116,10 +118,6 @@ class Monitor:
             known = {name: value for name, value in details.items() if value is not None}
             message = f"{call.api} {model or '-'} {code.name}"
             logger.info("%s", message, extra={"details": known})
-
-    def _counted(self, name: str) -> str:
-        """The name under which a request is counted: callers can make up as many as they like."""
-        return name and (self._model_of(name) or UNKNOWN_MODEL)
 
 
 def request_id(given: str | None) -> str:

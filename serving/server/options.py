@@ -16,7 +16,12 @@ _MOST = 2**31 - 1
 
 
 def _flag(default: Any, text: str, least: float | None = None) -> Any:
-    """A field that is a flag, with its help; a number is at least `least`, and at most `_MOST`."""
+    """A field that is a flag, with its help; a number is at least `least`, and at most `_MOST`.
+
+    The help tells a default that says something.
+    """
+    if default or default is False:
+        text += f" (default {str(default).lower()})"
     return dataclasses.field(default=default, metadata={"help": text, "least": least})
 
 
@@ -35,50 +40,42 @@ class ServerOptions:
     model_base_path: str = _flag(
         "", "folder that holds the versions, each in a folder named by a number"
     )
-    model_name: str = _flag(
-        "default", "name that clients ask for (default: the run's, or 'default')"
-    )
+    model_name: str = _flag("default", "name that clients ask for (of a run: its own)")
     model_config_file: str = _flag(
         "", "TF Serving's model_config_list, for several models; replaces the two above"
     )
-    port: int = _flag(8500, "gRPC port (default 8500; 0: a free one)")
+    port: int = _flag(8500, "gRPC port (0: a free one)")
     # TF Serving has no REST unless this is given.
-    rest_api_port: int = _flag(8501, "REST port (default 8501 where it is free; 0: no REST API)")
+    rest_api_port: int = _flag(8501, "REST port (if it is free; 0: no REST API)")
     grpc_socket_path: str = _flag("", "UNIX socket to listen on for gRPC too")
-    rest_api_enable_cors_support: bool = _flag(
-        False, "let pages of other sites ask over REST (default false)"
-    )
+    rest_api_enable_cors_support: bool = _flag(False, "let pages of other sites ask over REST")
     # TF Serving listens everywhere. Without a token this server asks nobody who they are.
-    bind_address: str = _flag(
-        "127.0.0.1", "address to listen on (default 127.0.0.1; 0.0.0.0: every network)"
-    )
+    bind_address: str = _flag("127.0.0.1", "address to listen on (0.0.0.0: every network)")
     file_system_poll_wait_seconds: float = _flag(
-        1, "time between looks for versions (1; 0: once)", -_MOST
+        1, "time between looks for versions (0: once)", -_MOST
     )
-    rest_api_timeout_in_ms: int = _flag(30000, "time a REST request may take (default 30000)")
+    rest_api_timeout_in_ms: int = _flag(30000, "time a REST request may take")
     # TF Serving's rest_api_num_threads limits what is computed at once: here the next one does.
-    rest_api_max_connections: int = _flag(512, "REST connections at once (default 512)", 1)
+    rest_api_max_connections: int = _flag(512, "REST connections at once", 1)
     grpc_max_threads: int = _flag(
         0, "requests or batches computed at once (default: four a core, at least 8)", 0
     )
     grpc_channel_arguments: str = _flag("", "key=value,key=value for gRPC")
-    max_message_bytes: int = _flag(
-        64 * 1024 * 1024, "largest request, gRPC or REST (default 64 MB)", 1
-    )
+    max_message_bytes: int = _flag(64 * 1024 * 1024, "bytes of the largest request", 1)
     # JSON takes many times its size to read.
-    rest_api_max_body_bytes: int = _flag(16 * 1024 * 1024, "largest REST body (default 16 MB)", 1)
+    rest_api_max_body_bytes: int = _flag(16 * 1024 * 1024, "bytes of the largest REST body", 1)
     max_rows: int = _flag(0, "rows of a request (default: 256 of pairloom's models)", 0)
     max_computing_seconds: float = _flag(
-        30, "longest time a request is computed, whatever its deadline (default 30)", 0
+        30, "longest time a request is computed, whatever its deadline", 0
     )
     max_input_bytes: int = _flag(0, "longest string in a request (default: 100000 for a text)", 0)
-    enable_batching: bool = _flag(False, "put requests together (default false)")
+    enable_batching: bool = _flag(False, "put requests together")
     batching_parameters_file: str = _flag("", "TF Serving's BatchingParameters")
     monitoring_config_file: str = _flag("", "TF Serving's MonitoringConfig: where the metrics are")
     ssl_config_file: str = _flag("", "TF Serving's SSLConfig: gRPC over TLS; REST stays plain")
-    rest_api_ssl: bool = _flag(False, "REST over TLS too, by --ssl_config_file (default false)")
+    rest_api_ssl: bool = _flag(False, "REST over TLS too, by --ssl_config_file")
     lame_duck_seconds: float = _flag(
-        0, "time from being told to stop, when it is not ready any more, to stopping (0)", 0
+        0, "time from being told to stop, when it is not ready any more, to stopping", 0
     )
     token_file: str = _flag(
         "", "file with tokens that callers must send, a line each (Authorization: Bearer ...)"
@@ -88,17 +85,15 @@ class ServerOptions:
     )
     model_root: str = _flag("", "the folder that all models must lie in (default: anywhere)")
     allowed_hosts: str = _flag("", "host names that REST may be asked by (default: by the address)")
-    max_load_seconds: float = _flag(
-        600, "longest time to load and warm up a version (default 600)", 0
-    )
+    max_load_seconds: float = _flag(600, "longest time to load and warm up a version", 0)
     model_config_file_poll_wait_seconds: float = _flag(
         0, "time between looks at that file (0: once)", -_MOST
     )
     allow_version_labels_for_unavailable_models: bool = _flag(
-        False, "take labels of versions that are still to come (default false)"
+        False, "take labels of versions that are still to come"
     )
     force_allow_any_version_labels_for_unavailable_models: bool = _flag(
-        False, "let labels that are in use go over to such versions, too (default false)"
+        False, "let labels that are in use go over to such versions, too"
     )
     # TF Serving: 5 times, a minute apart.
     max_num_load_retries: int | None = _flag(
@@ -107,17 +102,13 @@ class ServerOptions:
     load_retry_interval_micros: int | None = _flag(
         None, "time between such tries (default: a growing while)"
     )
-    log_format: str = _flag(
-        "text", "text, or json: JSON lines, one for every request too (default text)"
-    )
-    saved_model_tags: str = _flag(
-        "serve", "tags of the graph to load, with commas between them (default serve)"
-    )
+    log_format: str = _flag("text", "text, or json: JSON lines, one for every request too")
+    saved_model_tags: str = _flag("serve", "tags of the graph to load, with commas between them")
     enable_model_warmup: bool = _flag(
-        True, "make a version's own requests, or call each signature, before others (default true)"
+        True, "make a version's own requests, or call each signature, before others"
     )
     num_request_iterations_for_warmup: int = _flag(
-        0, "how often to make each of its requests then (default 0: once)", 0
+        0, "how often to make each of its requests then (0: once)", 0
     )
     tensorflow_session_parallelism: int = _flag(0, "both of the next two, where not given", 0)
     # TF Serving: every core. Here requests are computed side by side instead.

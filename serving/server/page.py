@@ -18,8 +18,8 @@ from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer
 from pairloom.serving.server.run_scores import RunScores, ScoreBook, ScoresOf
-from pairloom.serving.server.version_folders import versions_on_disk
 from pairloom.serving.server.version_record import State
+from pairloom.serving.versions import versions_on_disk
 
 _CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",

@@ -12,8 +12,7 @@ from pathlib import Path
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
-from pairloom.serving.server.loading import Loading, check_files
-from pairloom.serving.server.locks import held
+from pairloom.serving.server.loading import Loading, check_files, held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
@@ -21,7 +20,6 @@ from pairloom.serving.server.servable import AnswerSettings, Servable
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
-    deleted,
     footprint,
     in_words,
     wanted_count,
@@ -82,7 +80,7 @@ class Registry:
         self._folders = VersionFolders()
         # Model to what its last poll failed with.
         self._troubled: dict[str, str] = {}
-        self._unloaded = False
+        self._unloaded = threading.Event()
         self._announce = announce
         self._announced: dict[str, list[int]] = {}
 
@@ -102,8 +100,8 @@ class Registry:
                 for model in self.models.values()
                 if not self._stopping.is_set()
             ]
-            if self._unloaded:
-                self._unloaded = False
+            if self._unloaded.is_set():
+                self._unloaded.clear()
                 give_back_memory()
         return any(waiting)
 
@@ -347,7 +345,7 @@ class Registry:
             record.failures = 0
         self._set(record, State.AVAILABLE)
         if before is not None:
-            before.retire(self._note_unloaded)
+            before.retire(self._unloaded.set)
         return State.AVAILABLE
 
     def _prepare(self, name: str, version: int, folder: Path) -> LoadedModel:
@@ -391,7 +389,8 @@ class Registry:
             return
         with self._lock:
             loaded = {version: r.folder for version, r in self._records[model.name].items()}
-        gone = deleted(loaded)
+        # A look that may take its time.
+        gone = {v for v, folder in loaded.items() if not (folder and folder.is_dir())}
         with self._lock:
             spare = {v for v in self.available(model.name) if v not in serving}
             if model.name in self._kept:
@@ -414,13 +413,10 @@ class Registry:
                 if record.state is State.UNLOADING:
                     self._set(record, State.END)
                     self._answers.metrics.forget(name, version)
-            self._note_unloaded()
+            self._unloaded.set()
             logger.info("Unloaded %s version %d", name, version)
 
         servable.retire(closed)
-
-    def _note_unloaded(self) -> None:
-        self._unloaded = True
 
     def _set(self, record: VersionRecord, state: State) -> None:
         with self._lock:

@@ -19,7 +19,6 @@ from tensorflow_serving.apis import (
 )
 
 from pairloom.serving.server.call import Call
-from pairloom.serving.server.classify import classify, regress
 from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.hosts import Hosts
@@ -38,9 +37,11 @@ from pairloom.serving.server.metrics import CONTENT_TYPE
 from pairloom.serving.server.monitor import request_id
 from pairloom.serving.server.predict import (
     METADATA_FIELD,
+    classify,
     model_choice,
     model_metadata,
     model_status,
+    regress,
 )
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_body import TooLarge
@@ -215,7 +216,7 @@ class RestApi:
             document = await self._read(len(body), call, self._infer, spec, body, call)
         else:
             tell = _status if call.api == "GetModelStatus" else _metadata
-            document = await core.away(tell, core.registry, spec)
+            document = await core.away(tell, core.registry, spec, call)
         return Answer(200, document, headers=_mark(call))
 
     def _infer(self, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
@@ -270,16 +271,16 @@ class RestApi:
             return servable.start(signature, inputs, call=call), "instances" in document
 
 
-def _status(registry: Registry, spec: model_pb2.ModelSpec) -> bytes:
+def _status(registry: Registry, spec: model_pb2.ModelSpec, call: Call) -> bytes:
     request = get_model_status_pb2.GetModelStatusRequest(model_spec=spec)
-    return dump_json(_as_json(model_status(registry, request)), 1)
+    return dump_json(_as_json(model_status(registry, request, call)), 1)
 
 
-def _metadata(registry: Registry, spec: model_pb2.ModelSpec) -> bytes:
+def _metadata(registry: Registry, spec: model_pb2.ModelSpec, call: Call) -> bytes:
     request = get_model_metadata_pb2.GetModelMetadataRequest(
         model_spec=spec, metadata_field=[METADATA_FIELD]
     )
-    response = model_metadata(registry, request)
+    response = model_metadata(registry, request, call)
     signatures = get_model_metadata_pb2.SignatureDefMap()
     response.metadata[METADATA_FIELD].Unpack(signatures)
     metadata = {METADATA_FIELD: _as_json(signatures)}

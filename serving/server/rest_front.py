@@ -3,7 +3,10 @@
 import asyncio
 import logging
 import socket
+import ssl
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +20,6 @@ from pairloom.serving.server.listening import host_port, port_in_use
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.rest_api import Answer, HttpRequest, RestApi, error_answer
 from pairloom.serving.server.rest_body import Body, Receive, Room
-from pairloom.serving.server.tls import context_of
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -52,7 +54,7 @@ class RestFront:
         except OSError as error:
             raise port_in_use("rest_api_port", *address, otherwise=str(error)) from None
         self.port = int(self._socket.getsockname()[1])
-        context = context_of(tls) if tls is not None and options.rest_api_ssl else None
+        context = _context_of(tls) if tls is not None and options.rest_api_ssl else None
         config = uvicorn.Config(
             self._answer,
             http=self.connections.protocol(),
@@ -93,9 +95,9 @@ class RestFront:
     async def _answer(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+        # Of several of one name the first holds.
+        pairs = reversed(scope["headers"])
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
         body = Body(headers, receive, self._room)
         self.connections.heard(scope["client"])
         try:
@@ -154,16 +156,26 @@ async def _send(answer: Answer, body: Body, send: Send, last: bool) -> None:
 
 
 def _listen(address: tuple[str, int]) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    six = ":" in address[0]
+    family = socket.AF_INET6 if six else socket.AF_INET
+    bound = socket.create_server(address, family=family, backlog=128, dualstack_ipv6=six)
     # Of sockets whose protocol is not said asyncio does not send small packets at once, and every
     # answer behind a connection's first would wait 40 ms for the client's system.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        # Only now is the port taken from others who may bind as this does.
-        listener.listen(128)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, bound.detach())
+
+
+def _context_of(tls: TlsSettings) -> ssl.SSLContext:
+    """What Python's own TLS needs for the settings that gRPC has; TLS 1.2 at least."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Python reads a key from a file alone; this one is its owner's alone, and gone at once.
+    with tempfile.TemporaryDirectory(prefix="pairloom-") as folder:
+        file = Path(folder) / "pem"
+        file.touch(mode=0o600)
+        file.write_bytes(tls.key + b"\n" + tls.certificate)
+        context.load_cert_chain(file)
+    if tls.authority:
+        context.load_verify_locations(cadata=tls.authority.decode())
+    if tls.client_verify:
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context

@@ -7,24 +7,24 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pairloom.serving.server.config_files import Files
-from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
+from pairloom.serving.server.errors import PortInUse
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port, raise_file_limit
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import ConfiguredModel, check_root, models_of
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import (
+    Tidy,
     import_tensorflow,
     memory_bytes,
     prefer_light_keras,
@@ -96,31 +96,32 @@ class ModelServer:
         """The REST port once started; 0 without a REST API."""
         return self._rest.port if self._rest is not None else 0
 
-    def start(self) -> "ModelServer":
+    def start(self, alone: bool = False) -> "ModelServer":
         """Loads what is there, then takes requests; returns when it does.
+
+        Args:
+            alone: Whether the process does nothing but serve.
 
         Raises:
             ServingError: A port is in use, or a flag, path or config file is wrong.
         """
-        files = self.check()
+        # What is wrong for a cheap reason is found before TensorFlow is imported.
+        files = Files.of(self.options)
+        check_ports(self.options)
         quiet_tensorflow()
+        if alone:
+            prefer_light_keras()
         import_tensorflow()
+        if alone:
+            # What is there now stays: later collections need not look at it, and pause less.
+            gc.collect()
+            gc.freeze()
         try:
             self._start(files)
         except BaseException:
             self.stop(0)
             raise
         return self
-
-    def check(self) -> Files:
-        """Finds what is wrong for a cheap reason, before TensorFlow is imported.
-
-        Raises:
-            ServingError: As `start`.
-        """
-        files = Files.of(self.options)
-        check_ports(self.options)
-        return files
 
     def _start(self, files: Files) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
@@ -133,7 +134,6 @@ class ModelServer:
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
-        from pairloom.serving.server.tidying import Tidy
         from pairloom.serving.server.version_record import Retries
 
         raise_file_limit()
@@ -173,7 +173,7 @@ class ModelServer:
             retries=Retries.of(options),
             max_load_seconds=options.max_load_seconds or _FOR_EVER,
         )
-        self._configurer = Configurer(registry, MayWait.of(options))
+        self._configurer = Configurer(registry, MayWait.of(options), options.model_root)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
         for name, value in (
             ("in_flight", lambda: monitor.in_flight),
@@ -196,7 +196,7 @@ class ModelServer:
         self._configurer.check_loaded(registry.given_up())
         self._configurer.check_labels()
         core = Core(options, files, registry, monitor, threads)
-        self._grpc = GrpcFront(core, self._reload)
+        self._grpc = GrpcFront(core, self._configurer.reload)
         if options.rest_api_port or options.free_rest_port:
             api = RestApi(core, Page(registry, self._scores_of), self.healthy)
             try:
@@ -218,7 +218,7 @@ class ModelServer:
         self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            file = ConfigFile(Path(options.model_config_file), self._configurer, options.model_root)
+            file = ConfigFile(Path(options.model_config_file), self._configurer)
             self._repeat("config", wait, file.poll)
 
     def healthy(self) -> bool:
@@ -248,12 +248,8 @@ class ModelServer:
             pool.shutdown(wait=False)
 
     async def _drain(self, left: Callable[[], float]) -> None:
-        fronts: list[Coroutine[Any, Any, Any]] = []
-        if self._grpc is not None:
-            fronts.append(self._grpc.stop(left()))
-        if self._rest is not None:
-            fronts.append(self._rest.drain(left()))
-        await asyncio.gather(*fronts)
+        fronts = [front for front in (self._grpc, self._rest) if front is not None]
+        await asyncio.gather(*(front.drain(left()) for front in fronts))
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""
@@ -269,33 +265,6 @@ class ModelServer:
             thread = threading.Thread(target=repeat, name=what, daemon=True)
             self._pollers.append(thread)
             thread.start()
-
-    def _reload(self, config: Any, seconds: float | None) -> None:
-        """Serves what a `ModelServerConfig` message asks for."""
-        assert self._configurer is not None
-        if config.WhichOneof("config") != "model_config_list":
-            raise invalid(
-                "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
-                "ModelConfigList is currently supported"
-            )
-        served = self._registry.models if self._registry is not None else {}
-        for entry in config.model_config_list.config:
-            platform = entry.model_platform
-            if entry.name in served and platform not in ("", "tensorflow"):
-                raise invalid(
-                    f"Illegal to change a model's platform. For model {entry.name} platform "
-                    f"was tensorflow and new platform requested is {platform}"
-                )
-        try:
-            models = models_of(config, "The request")
-            check_root(models, self.options.model_root)
-            self._configurer.configure(models, seconds)
-        except ServingError as error:
-            raise invalid(str(error)) from None
-        except RequestError as error:
-            logger.warning("Serving by request, but for this: %s", error)
-            raise
-        logger.info("Serving by request: %s.", ", ".join(map(_shown, models)) or "no model")
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
@@ -317,11 +286,6 @@ class ModelServer:
         logger.info(
             "Serving %s version%s %s on %s", name, "s" * (len(versions) > 1), numbers, where
         )
-
-
-def _shown(model: ConfiguredModel) -> str:
-    labels = ", ".join(f"{label} {version}" for label, version in sorted(model.labels.items()))
-    return f"{model.name} ({labels})" if labels else model.name
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
@@ -355,14 +319,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
             usual[number] = signal.signal(number, on_signal)
     try:
         server = ModelServer(options, scores_of, stop)
-        server.check()
-        quiet_tensorflow()
-        prefer_light_keras()
-        import_tensorflow()
-        # What is there now stays: later collections need not look at it, and pause less.
-        gc.collect()
-        gc.freeze()
-        server.start()
+        server.start(alone=True)
         # Python runs a signal's handler in this thread, which a wait without end may never leave
         # when the system gave the signal to another one.
         while not stop.wait(0.5):
