@@ -12,7 +12,7 @@ from typing import Any
 from pairloom.serving.messages import message_classes
 from pairloom.serving.server.access import Token
 from pairloom.serving.server.errors import ServingError
-from pairloom.serving.server.model_config import ConfiguredModel, parse_file, served_models
+from pairloom.serving.server.model_config import parse_file, served_models
 from pairloom.serving.server.options import ServerOptions
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
@@ -160,29 +160,21 @@ def read_tls(path: str) -> TlsSettings | None:
     )
 
 
-@dataclasses.dataclass(frozen=True)
 class Files:
-    """What the files say that a server's flags name."""
+    """What the files say that a server's flags name.
 
-    models: tuple[ConfiguredModel, ...]
-    batching: BatchingParameters | None
-    metrics_path: str
-    tls: TlsSettings | None
-    token: Token
-    admin: Token
+    Raises:
+        ServingError: One of them cannot be used.
+    """
 
-    @classmethod
-    def of(cls, options: ServerOptions) -> "Files":
-        """Reads them; raises `ServingError` for the first that cannot be used."""
+    def __init__(self, options: ServerOptions):
+        self.models = served_models(options)
         batching = read_batching(options.batching_parameters_file)
-        return cls(
-            models=served_models(options),
-            batching=batching if options.enable_batching else None,
-            metrics_path=read_monitoring(options.monitoring_config_file),
-            tls=read_tls(options.ssl_config_file),
-            token=Token(options.token_file),
-            admin=Token(options.admin_token_file),
-        )
+        self.batching = batching if options.enable_batching else None
+        self.metrics_path = read_monitoring(options.monitoring_config_file)
+        self.tls = read_tls(options.ssl_config_file)
+        self.token = Token(options.token_file)
+        self.admin = Token(options.admin_token_file)
 
 
 def _is_set(message: Any, name: str) -> bool:

@@ -1,7 +1,90 @@
-"""What a graph computes for some of its tensors."""
+"""What is done with graphs: one takes inputs of any shape; what others compute is found out.
 
-from collections.abc import Iterable
+Stated shapes are no law in TF Serving: its own example, half_plus_two, states rows of one number,
+and is asked with plain numbers, which a session refuses to feed.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+from tensorflow.core.protobuf import saved_model_pb2
+
+_GRAPH = "saved_model.pb"
+
+
+@contextmanager
+def any_shape(
+    folder: Path, tags: Sequence[str], wanted: bool = True
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder with the same model, in which what signatures are fed has no stated shape.
+
+    Args:
+        folder: The SavedModel.
+        tags: Of its graph that will be loaded.
+        wanted: Whether it shall be so; else the model stays as it is.
+
+    Yields:
+        The folder, and the names of tensors that signatures feed to those that take their place.
+    """
+    file = folder / _GRAPH
+    if not (wanted and file.is_file()):
+        # A text proto, or nothing: the loader reads the one, and says what is wrong of the other.
+        yield folder, {}
+        return
+    saved = saved_model_pb2.SavedModel()
+    fed: dict[str, str] = {}
+    try:
+        saved.ParseFromString(file.read_bytes())
+    except Exception:  # The loader says what is wrong of it.
+        yield folder, {}
+        return
+    for graph in saved.meta_graphs:
+        if set(graph.meta_info_def.tags) == set(tags):
+            fed = _rewire(graph)
+    with tempfile.TemporaryDirectory(prefix="pairloom-") as copied:
+        for entry in folder.iterdir():
+            if entry.name != _GRAPH:
+                os.symlink(entry.absolute(), Path(copied) / entry.name)
+        (Path(copied) / _GRAPH).write_bytes(saved.SerializeToString())
+        yield Path(copied), fed
+
+
+def _rewire(meta_graph: Any) -> dict[str, str]:
+    """Takes the shapes from placeholders; what else is fed gets a placeholder behind it.
+
+    Such a one passes on what it is not fed: half_plus_two feeds what other signatures compute.
+    """
+    graph = meta_graph.graph_def
+    nodes = {node.name: node for node in graph.node}
+    types = {
+        info.name: info.dtype
+        for signature in meta_graph.signature_def.values()
+        for info in signature.inputs.values()
+        if info.WhichOneof("encoding") == "name"
+    }
+    inside: dict[str, str] = {}
+    for name in types:
+        node = nodes.get(name.removesuffix(":0"))
+        if node is not None and node.op == "Placeholder":
+            node.attr["shape"].shape.Clear()
+            node.attr["shape"].shape.unknown_rank = True
+            node.attr.pop("_output_shapes", None)
+        else:
+            inside[name.removesuffix(":0")] = f"pairloom_fed_{len(inside)}"
+    for node in graph.node:
+        for place, given in enumerate(node.input):
+            # `x` is short for `x:0`.
+            node.input[place] = inside.get(given.removesuffix(":0"), given)
+    for name, by in inside.items():
+        node = graph.node.add(name=by, op="PlaceholderWithDefault", input=[name])
+        node.attr["dtype"].type = types.get(name, types.get(f"{name}:0"))
+        node.attr["shape"].shape.unknown_rank = True
+    short = {name: name.removesuffix(":0") for name in types}
+    return {name: f"{inside[s]}:0" for name, s in short.items() if s in inside}
 
 
 def operations(graph: Any, tensors: Iterable[Any]) -> set[str]:

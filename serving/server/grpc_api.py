@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -144,7 +145,9 @@ class GrpcFront(grpc.GenericRpcHandler):
             if path not in self._handlers:
                 raise RequestError(Code.UNIMPLEMENTED, "Method not found!")
         except RequestError as error:
-            return self._refusing(path, error)
+            # Of this kind, for then nothing is read.
+            refuse = partial(self._refuse, path, error)
+            return grpc.stream_stream_rpc_method_handler(refuse)
         return self._handlers[path]
 
     def _unary(self, path: str, method: Method) -> Behaviour:
@@ -169,20 +172,13 @@ class GrpcFront(grpc.GenericRpcHandler):
         async def limited(request: Any, context: Context) -> Any:
             if slots.locked():
                 too_many = RequestError(Code.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
-                return await self._refuse("-", too_many, context)
+                return await self._refuse("-", too_many, request, context)
             async with slots:
                 return await behaviour(request, context)
 
         return limited
 
-    def _refusing(self, path: str, error: RequestError) -> grpc.RpcMethodHandler:
-        async def refuse(requests: Any, context: Context) -> None:
-            await self._refuse(path, error, context)
-
-        # Of this kind, for then nothing is read.
-        return grpc.stream_stream_rpc_method_handler(refuse)
-
-    async def _refuse(self, path: str, error: RequestError, context: Context) -> None:
+    async def _refuse(self, path: str, error: RequestError, request: Any, context: Context) -> Any:
         self._monitor.refused(_call(context), _api(path), "GRPC", error)
         await _abort(context, error)
 

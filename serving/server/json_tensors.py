@@ -153,8 +153,7 @@ def _from_rows(
             try:
                 if name not in dtypes:
                     raise invalid(f"JSON object: does not have named input: {name}")
-                shape = _shape(item)
-                _collect(item, 0, shape, dtypes[name], values[name], lambda: None)
+                shape = _flatten(item, dtypes[name], values[name])
                 if shapes.setdefault(name, shape) != shape:
                     raise invalid(_shape_mismatch(shapes[name], shape))
             except RequestError as error:
@@ -193,10 +192,9 @@ def _from_columns(
     for name, dtype in dtypes.items():
         if name not in value:
             raise invalid(f"Missing named input: {name} in 'inputs' object.")
-        shape = _shape(value[name])
-        flat: list[Any] = []
-        _collect(value[name], 0, shape, dtype, flat, check)
-        arrays[name] = _array(flat, dtype).reshape(shape)
+        leaves: list[Any] = []
+        shape = _flatten(value[name], dtype, leaves, check)
+        arrays[name] = _array(leaves, dtype).reshape(shape)
     return arrays
 
 
@@ -209,45 +207,44 @@ def is_base64(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {"b64"} and isinstance(value["b64"], str)
 
 
+def _flatten(
+    given: Any, dtype: int, leaves: list[Any], check: Callable[[], None] = lambda: None
+) -> tuple[int, ...]:
+    """Appends the leaves of nested lists, and returns their shape, which all of them must have."""
+    shape = _shape(given)
+
+    def collect(value: Any, level: int) -> None:
+        if not isinstance(value, list):
+            if level != len(shape):
+                raise invalid(
+                    f"JSON Value: {json_text(value)} found at incorrect level: {level + 1} in the "
+                    f"JSON DOM. Expected at level: {len(shape)}"
+                )
+            leaves.append(_leaf(value, dtype))
+            return
+        if level >= len(shape):
+            raise invalid(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
+        if len(value) != shape[level]:
+            raise invalid(
+                f"Encountered list at unexpected size: {len(value)} at level: {level} expected "
+                f"size: {shape[level]}"
+            )
+        check()
+        for item in value:
+            collect(item, level + 1)
+
+    collect(given, 0)
+    return shape
+
+
 def _shape(value: Any) -> tuple[int, ...]:
     shape: list[int] = []
     while isinstance(value, list):
         if len(shape) == _MOST_AXES:
             raise invalid(f"Expecting at most {_MOST_AXES} levels of lists")
         shape.append(len(value))
-        if not value:
-            break
-        value = value[0]
+        value = value[0] if value else None
     return tuple(shape)
-
-
-def _collect(
-    value: Any,
-    level: int,
-    shape: tuple[int, ...],
-    dtype: int,
-    flat: list[Any],
-    check: Callable[[], None],
-) -> None:
-    """Appends the leaves of nested lists to `flat`, and checks that they form `shape`."""
-    if not isinstance(value, list):
-        if level != len(shape):
-            raise invalid(
-                f"JSON Value: {json_text(value)} found at incorrect level: {level + 1} in the JSON "
-                f"DOM. Expected at level: {len(shape)}"
-            )
-        flat.append(_leaf(value, dtype))
-        return
-    if level >= len(shape):
-        raise invalid(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
-    if len(value) != shape[level]:
-        raise invalid(
-            f"Encountered list at unexpected size: {len(value)} at level: {level} expected size: "
-            f"{shape[level]}"
-        )
-    check()
-    for item in value:
-        _collect(item, level + 1, shape, dtype, flat, check)
 
 
 def _leaf(value: Any, dtype: int) -> Any:

@@ -7,8 +7,8 @@ import importlib.metadata
 import ipaddress
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from pairloom.serving.server.errors import ServingError
 
@@ -272,7 +272,8 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="BOOL" if kind is boolean else "TEXT" if kind is str else "N",
             **alone,
         )
-    group.add_argument("--version", action=_TellVersion, nargs=0, help="tell the version and end")
+    told = ", ".join(_versions())
+    group.add_argument("--version", action="version", version=told, help="tell the version and end")
     _let_booleans_stand_alone(parser)
 
 
@@ -297,16 +298,12 @@ def _spelled_out(args: list[str], flags: set[str]) -> list[str]:
     ]
 
 
-class _TellVersion(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        known = []
-        for package in ("pairloom", "tensorflow"):
-            try:
-                known.append(f"{package} {importlib.metadata.version(package)}")
-            except importlib.metadata.PackageNotFoundError:
-                known.append(f"{package} (unknown version)")
-        print(", ".join(known))
-        parser.exit()
+def _versions() -> Iterator[str]:
+    for package in ("pairloom", "tensorflow"):
+        try:
+            yield f"{package} {importlib.metadata.version(package)}"
+        except importlib.metadata.PackageNotFoundError:
+            yield f"{package} (unknown version)"
 
 
 def _spellings(name: str) -> Iterable[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -98,7 +98,7 @@ class Body:
 
     async def discard(self, seconds: float) -> None:
         """Lets a client send what nobody wants, for a while: else it could not read its answer."""
-        with suppress(asyncio.TimeoutError):
+        with suppress(asyncio.TimeoutError, RequestError):
             await asyncio.wait_for(self._to_the_end(), seconds)
 
     def release(self) -> None:
@@ -108,28 +108,32 @@ class Body:
         self._room.together += self._held
         self._held = 0
 
-    async def _whole(self, most: int) -> bytes:
-        parts = []
-        while True:
+    async def _parts(self) -> AsyncIterator[bytes]:
+        """What comes, until the body's end."""
+        more = True
+        while more:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise RequestError(Code.CANCELLED, "The client left in mid-body.")
-            self._hold(len(message["body"]))
+            more = message["more_body"]
+            yield message["body"]
+
+    async def _whole(self, most: int) -> bytes:
+        parts = []
+        async for part in self._parts():
+            self._hold(len(part))
             if self._held > most:
                 raise TooLarge(most)
-            parts.append(message["body"])
-            if not message["more_body"]:
-                return b"".join(parts)
+            parts.append(part)
+        return b"".join(parts)
 
     async def _until_left(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
     async def _to_the_end(self) -> None:
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect" or not message["more_body"]:
-                return
+        async for _ in self._parts():
+            pass
 
     def _hold(self, count: int) -> None:
         if count > self._room.together:

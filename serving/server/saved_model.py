@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from pairloom.serving.description import read_description
-from pairloom.serving.server.any_shape import any_shape
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.graphs import operations
+from pairloom.serving.server.graphs import any_shape, operations
 from pairloom.serving.server.runtime import import_tensorflow
 from pairloom.serving.server.streams import Streams
 from pairloom.serving.server.tensors import array_from_proto, dtype_name, shape_text

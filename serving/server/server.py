@@ -105,9 +105,7 @@ class ModelServer:
         Raises:
             ServingError: A port is in use, or a flag, path or config file is wrong.
         """
-        # What is wrong for a cheap reason is found before TensorFlow is imported.
-        files = Files.of(self.options)
-        check_ports(self.options)
+        files = self.check()
         quiet_tensorflow()
         if alone:
             prefer_light_keras()
@@ -122,6 +120,16 @@ class ModelServer:
             self.stop(0)
             raise
         return self
+
+    def check(self) -> Files:
+        """Finds what is wrong for a cheap reason, before TensorFlow is imported.
+
+        Raises:
+            ServingError: As `start`.
+        """
+        files = Files(self.options)
+        check_ports(self.options)
+        return files
 
     def _start(self, files: Files) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
@@ -161,14 +169,7 @@ class ModelServer:
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
-            answers=AnswerSettings(
-                files.batching,
-                options.max_input_bytes,
-                options.max_rows,
-                options.max_computing_seconds or _FOR_EVER,
-                metrics,
-                compute,
-            ),
+            answers=AnswerSettings(options, files.batching, metrics, compute),
             stopping=self._stopping,
             retries=Retries.of(options),
             max_load_seconds=options.max_load_seconds or _FOR_EVER,

@@ -17,11 +17,10 @@ import pytest
 import uvicorn
 
 from pairloom.serving.server import ServerOptions
-from pairloom.serving.server.connections import Connections
 from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.rest_api import Answer, error_answer
-from pairloom.serving.server.rest_front import RestFront
+from pairloom.serving.server.rest_front import Connections, RestFront
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
