@@ -43,10 +43,6 @@ class _Batch:
     tasks: list[_Task] = dataclasses.field(default_factory=list)
     rows: int = 0
 
-    def add(self, task: _Task) -> None:
-        self.tasks.append(task)
-        self.rows += task.rows
-
 
 class Batcher:
     """Runs requests to one model in batches.
@@ -138,7 +134,8 @@ class Batcher:
             queue = self._queues.setdefault(key, deque())
             queue.append(_Batch(task.since))
         batch = queue[-1]
-        batch.add(task)
+        batch.tasks.append(task)
+        batch.rows += task.rows
         if self._away:
             self._away.popleft()
             if not self._away:

@@ -10,7 +10,6 @@ from typing import Any
 
 from pairloom.serving.server.errors import Code, RequestError, ServingError, invalid
 from pairloom.serving.server.labels import MayWait
-from pairloom.serving.server.loading import held
 from pairloom.serving.server.model_config import (
     ConfiguredModel,
     check_root,
@@ -18,6 +17,7 @@ from pairloom.serving.server.model_config import (
     read_model_config,
 )
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.version_record import held
 
 logger = logging.getLogger("pairloom.serving")
 

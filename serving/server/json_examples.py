@@ -73,28 +73,25 @@ def _fill(example: Any, features: Any) -> None:
 
 
 def _add(feature: Any, name: str, value: Any) -> None:
-    if isinstance(value, str) or is_base64(value):
-        kind = "bytes"
-    elif isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**64):
-        kind = "int64"
-    elif isinstance(value, (int, float)):
-        kind = "float"
-    else:
-        raise invalid(f"Feature: {name} has element with unexpected JSON type: {json_type(value)}")
+    kind, converted = _converted(name, value)
     expected = feature.WhichOneof("kind")
     if expected not in (None, f"{kind}_list"):
         raise invalid(
             f"Unexpected element type in feature: {name} expecting type: "
             f"{expected.removesuffix('_list')}"
         )
-    getattr(feature, f"{kind}_list").value.append(_converted(kind, name, value))
+    getattr(feature, f"{kind}_list").value.append(converted)
 
 
-def _converted(kind: str, name: str, value: Any) -> Any:
-    if kind == "bytes":
-        return string_bytes(value) if isinstance(value, str) else decode_base64(value)
-    if kind == "float":
-        return lossless_float(value, types_pb2.DT_FLOAT)
-    if value >= 2**63:
-        raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
-    return value
+def _converted(name: str, value: Any) -> tuple[str, Any]:
+    if isinstance(value, str):
+        return "bytes", string_bytes(value)
+    if is_base64(value):
+        return "bytes", decode_base64(value)
+    if isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**64):
+        if value >= 2**63:
+            raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
+        return "int64", value
+    if isinstance(value, (int, float)):
+        return "float", lossless_float(value, types_pb2.DT_FLOAT)
+    raise invalid(f"Feature: {name} has element with unexpected JSON type: {json_type(value)}")

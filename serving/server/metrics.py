@@ -13,14 +13,9 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
 
-
-def _exponential(scale: float, growth: float, count: int) -> tuple[float, ...]:
-    """Upper bounds as TensorFlow makes them; the last bucket, without a bound, is one more."""
-    return tuple(scale * growth**power for power in range(count - 1))
-
-
-_MICROSECONDS = _exponential(10, 1.8, 33)
-_ROWS = _exponential(1, 2, 15)
+# Upper bounds as TensorFlow makes them; the last bucket, without a bound, is one more.
+_MICROSECONDS = tuple(10 * 1.8**power for power in range(32))
+_ROWS = tuple(2.0**power for power in range(14))
 
 
 class Counter:

@@ -15,14 +15,11 @@ from pairloom.serving.server.errors import ServingError
 _MOST = 2**31 - 1
 
 
-def _flag(default: Any, text: str, least: float | None = None) -> Any:
-    """A field that is a flag, with its help; a number is at least `least`, and at most `_MOST`.
-
-    The help tells a default that says something.
-    """
+def _flag(default: Any, text: str, least: float | None = None, most: float = _MOST) -> Any:
+    """A field that is a flag, with its help, which tells a default that says something."""
     if default or default is False:
         text += f" (default {str(default).lower()})"
-    return dataclasses.field(default=default, metadata={"help": text, "least": least})
+    return dataclasses.field(default=default, metadata={"help": text, "bounds": (least, most)})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,28 +34,26 @@ class ServerOptions:
         ineffective: Flags that were given, are known to TF Serving, and do nothing here.
     """
 
-    model_base_path: str = _flag(
-        "", "folder that holds the versions, each in a folder named by a number"
-    )
+    model_base_path: str = _flag("", "folder that holds the versions, each named by a number")
     model_name: str = _flag("default", "name that clients ask for (of a run: its own)")
     model_config_file: str = _flag(
         "", "TF Serving's model_config_list, for several models; replaces the two above"
     )
-    port: int = _flag(8500, "gRPC port (0: a free one)")
+    port: int = _flag(8500, "gRPC port (0: a free one)", 0, 65535)
     # TF Serving has no REST unless this is given.
-    rest_api_port: int = _flag(8501, "REST port (if it is free; 0: no REST API)")
+    rest_api_port: int = _flag(8501, "REST port, if free (0: no REST API)", 0, 65535)
     grpc_socket_path: str = _flag("", "UNIX socket to listen on for gRPC too")
     rest_api_enable_cors_support: bool = _flag(False, "let pages of other sites ask over REST")
     # TF Serving listens everywhere. Without a token this server asks nobody who they are.
     bind_address: str = _flag("127.0.0.1", "address to listen on (0.0.0.0: every network)")
     file_system_poll_wait_seconds: float = _flag(
-        1, "time between looks for versions (0: once)", -_MOST
+        1, "time between looks at the folders (0: one)", -_MOST
     )
     rest_api_timeout_in_ms: int = _flag(30000, "time a REST request may take")
     # TF Serving's rest_api_num_threads limits what is computed at once: here the next one does.
     rest_api_max_connections: int = _flag(512, "REST connections at once", 1)
     grpc_max_threads: int = _flag(
-        0, "requests or batches computed at once (default: four a core, at least 8)", 0
+        0, "requests computed at once (default: four a core, at least 8)", 0
     )
     grpc_channel_arguments: str = _flag("", "key=value,key=value for gRPC")
     max_message_bytes: int = _flag(64 * 1024 * 1024, "bytes of the largest request", 1)
@@ -66,7 +61,7 @@ class ServerOptions:
     rest_api_max_body_bytes: int = _flag(16 * 1024 * 1024, "bytes of the largest REST body", 1)
     max_rows: int = _flag(0, "rows of a request (default: 256 of pairloom's models)", 0)
     max_computing_seconds: float = _flag(
-        30, "longest time a request is computed, whatever its deadline", 0
+        30, "longest time to compute a request, whatever its deadline", 0
     )
     max_input_bytes: int = _flag(0, "longest string in a request (default: 100000 for a text)", 0)
     enable_batching: bool = _flag(False, "put requests together")
@@ -87,7 +82,7 @@ class ServerOptions:
     allowed_hosts: str = _flag("", "host names that REST may be asked by (default: by the address)")
     max_load_seconds: float = _flag(600, "longest time to load and warm up a version", 0)
     model_config_file_poll_wait_seconds: float = _flag(
-        0, "time between looks at that file (0: once)", -_MOST
+        0, "time between looks at it (0: one)", -_MOST
     )
     allow_version_labels_for_unavailable_models: bool = _flag(
         False, "take labels of versions that are still to come"
@@ -124,22 +119,18 @@ class ServerOptions:
     ineffective: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("port", "rest_api_port"):
-            port = getattr(self, name)
-            if not 0 <= port <= 65535:
-                raise ServingError(f"--{name} must be between 0 and 65535. Received: {port}.")
+        for field in filter(lambda field: field.metadata, dataclasses.fields(self)):
+            (least, most), number = field.metadata["bounds"], getattr(self, field.name)
+            if None not in (least, number) and not least <= number <= most:
+                raise ServingError(
+                    f"--{field.name} must be between {least} and {most}. Received: {number}."
+                )
         if self.port and self.port == self.rest_api_port:
             raise ServingError(
                 f"--rest_api_port cannot be the same as --port. Received: {self.port} for both."
             )
         if not self.model_name:
             raise ServingError("--model_name must not be empty.")
-        for field in dataclasses.fields(self):
-            least, number = field.metadata.get("least"), getattr(self, field.name)
-            if None not in (least, number) and not least <= number <= _MOST:
-                raise ServingError(
-                    f"--{field.name} must be between {least} and {_MOST}. Received: {number}."
-                )
         if self.batching_parameters_file and not self.enable_batching:
             raise ServingError(
                 "--batching_parameters_file is set without setting --enable_batching to true."

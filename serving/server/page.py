@@ -18,7 +18,6 @@ from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer
 from pairloom.serving.server.run_scores import RunScores, ScoreBook, ScoresOf
-from pairloom.serving.server.version_record import State
 from pairloom.serving.versions import versions_on_disk
 
 _CONTENT_TYPES = {
@@ -123,20 +122,9 @@ class Page:
             }
 
     def _runs(self) -> dict[str, Any]:
-        return {
-            name: {
-                str(version): _plain(run)
-                for version, run in self._scores.scores(name, self._served(name)).items()
-            }
-            for name in self._registry.models
-        }
-
-    def _served(self, name: str) -> list[int]:
-        try:
-            rows = self._registry.status(name)
-        except RequestError:
-            return []
-        return [version for version, state, *_ in rows if state is State.AVAILABLE]
+        registry = self._registry
+        known = {n: self._scores.scores(n, registry.available(n)) for n in registry.models}
+        return {n: {str(v): _plain(run) for v, run in runs.items()} for n, runs in known.items()}
 
 
 def _read_files() -> Iterator[tuple[str, Answer]]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
-from pairloom.serving.server.loading import Loading, check_files, held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
@@ -20,11 +19,12 @@ from pairloom.serving.server.servable import AnswerSettings, Servable
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
+    check_files,
     footprint,
     in_words,
     wanted_count,
 )
-from pairloom.serving.server.version_record import Retries, State, VersionRecord
+from pairloom.serving.server.version_record import Loading, Retries, State, VersionRecord, held
 from pairloom.serving.server.warmup import warm_first
 
 logger = logging.getLogger("pairloom.serving")
@@ -196,7 +196,7 @@ class Registry:
     def available(self, name: str) -> list[int]:
         """Versions of a model that answer requests, highest first."""
         with self._lock:
-            records = self._records[name].items()
+            records = self._records.get(name, {}).items()
             return sorted((v for v, r in records if r.state == State.AVAILABLE), reverse=True)
 
     def served(self, name: str) -> list[int]:
@@ -217,7 +217,7 @@ class Registry:
         """
         with self._lock:
             real, version = self._asked(name, version, label)
-            versions = self.available(real) if real in self.models else []
+            versions = self.available(real)
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
@@ -233,7 +233,6 @@ class Registry:
         """`(version, state, error code, error message)` of a model's versions, highest first."""
         with self._lock:
             real, version = self._asked(name, version, label)
-            available = self.available(real) if real in self._records else []
             rows = [
                 (number, record.state, record.code, record.message)
                 for number, record in sorted(self._records.get(real, {}).items(), reverse=True)
@@ -242,7 +241,7 @@ class Registry:
         if not rows:
             what = "any versions" if version is None else f"version {version}"
             message = f"Could not find {what} of model {name}"
-            raise self._not_found(real, message, available)
+            raise self._not_found(real, message, self.available(real))
         return rows
 
     def _asked(self, name: str, version: int | None, label: str) -> tuple[str, int | None]:

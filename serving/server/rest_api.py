@@ -18,10 +18,10 @@ from tensorflow_serving.apis import (
     regression_pb2,
 )
 
+from pairloom.serving.server.access import Hosts
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.json_examples import (
     examples_from_json,
     json_from_classes,

@@ -32,7 +32,6 @@ from pairloom.serving.server.runtime import (
 )
 
 if TYPE_CHECKING:
-    from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
     from pairloom.serving.server.registry import Registry
     from pairloom.serving.server.rest_front import RestFront
@@ -74,7 +73,6 @@ class ModelServer:
         self._grpc: GrpcFront | None = None
         self._rest: RestFront | None = None
         self._registry: Registry | None = None
-        self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
         self._pools: list[ThreadPoolExecutor] = []
         self._loop = server_loop()
@@ -174,14 +172,11 @@ class ModelServer:
             retries=Retries.of(options),
             max_load_seconds=options.max_load_seconds or _FOR_EVER,
         )
-        self._configurer = Configurer(registry, MayWait.of(options), options.model_root)
+        configurer = Configurer(registry, MayWait.of(options), options.model_root)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
-        for name, value in (
-            ("in_flight", lambda: monitor.in_flight),
-            ("computing", lambda: self._streams.busy),
-            ("memory_bytes", memory_bytes),
-        ):
-            metrics.gauge(f":pairloom:serving:{name}", value)
+        metrics.gauge(":pairloom:serving:in_flight", lambda: monitor.in_flight)
+        metrics.gauge(":pairloom:serving:computing", lambda: self._streams.busy)
+        metrics.gauge(":pairloom:serving:memory_bytes", memory_bytes)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
@@ -194,10 +189,10 @@ class ModelServer:
             registry.poll(_PATIENCE_SECONDS)
         if self._stopping.is_set():
             return
-        self._configurer.check_loaded(registry.given_up())
-        self._configurer.check_labels()
+        configurer.check_loaded(registry.given_up())
+        configurer.check_labels()
         core = Core(options, files, registry, monitor, threads)
-        self._grpc = GrpcFront(core, self._configurer.reload)
+        self._grpc = GrpcFront(core, configurer.reload)
         if options.rest_api_port or options.free_rest_port:
             api = RestApi(core, Page(registry, self._scores_of), self.healthy)
             try:
@@ -219,7 +214,7 @@ class ModelServer:
         self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            file = ConfigFile(Path(options.model_config_file), self._configurer)
+            file = ConfigFile(Path(options.model_config_file), configurer)
             self._repeat("config", wait, file.poll)
 
     def healthy(self) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.versions import versions_on_disk
 
@@ -114,3 +115,12 @@ def footprint(folder: Path) -> Footprint:
             files.append((os.path.relpath(path, folder), stat.st_size, stat.st_ctime_ns))
             newest = max(newest, stat.st_ctime_ns)
     return Footprint(tuple(sorted(files)), newest / 1e9)
+
+
+def check_files(folder: Path) -> None:
+    """Raises `RequestError` for what is no file: to read a pipe or a device may never end."""
+    for path in folder.rglob("*"):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise RequestError(
+                Code.FAILED_PRECONDITION, f"Expected files and folders. Received: {path}."
+            )
