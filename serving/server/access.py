@@ -153,9 +153,16 @@ class Hosts:
             return
         host, origin = headers.get("host"), headers.get("origin")
         if host is not None and not self._known(f"//{host}"):
-            raise _refusal("Host", host)
-        if origin is not None and not self._cors and not self._known(origin):
-            raise _refusal("Origin", origin)
+            received = f"Host: {host[:200]}"
+        elif origin is not None and not self._cors and not self._known(origin):
+            received = f"Origin: {origin[:200]}"
+        else:
+            return
+        raise RequestError(
+            Code.PERMISSION_DENIED,
+            f"This server is not asked by that name. Received: {received}. Ask by its "
+            "address or as localhost, or start it with --allowed_hosts or --token_file.",
+        )
 
     def _known(self, address: str) -> bool:
         try:
@@ -164,11 +171,3 @@ class Hosts:
             return name in self._names or ipaddress.ip_address(name) is not None
         except ValueError:
             return False
-
-
-def _refusal(header: str, value: str) -> RequestError:
-    return RequestError(
-        Code.PERMISSION_DENIED,
-        f"This server is not asked by that name. Received: {header}: {value[:200]}. Ask by its "
-        "address or as localhost, or start it with --allowed_hosts or --token_file.",
-    )

@@ -20,6 +20,7 @@ from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.padding import trim, trimmable
 from pairloom.serving.server.saved_model import Arrays, LoadedModel, Request
+from pairloom.serving.server.tensors import longest
 
 _SHORT_BYTES = 32
 
@@ -204,29 +205,27 @@ class Batcher:
                 self._changed.wait(None if soonest is None else soonest - now)
         return None
 
-    def _wanted(self, task: _Task) -> bool:
-        """Whether somebody still waits for the task; if not, it is not computed."""
-        try:
-            task.call.check()
-        except RequestError as error:
-            task.answer.set_exception(error)
-            return False
-        return True
-
     def _compute(self, tasks: Sequence[_Task]) -> None:
-        tasks = [task for task in tasks if self._wanted(task)]
-        if not tasks:
+        """Computes together what somebody still waits for."""
+        wanted = []
+        for task in tasks:
+            try:
+                task.call.check()
+                wanted.append(task)
+            except RequestError as error:
+                task.answer.set_exception(error)
+        if not wanted:
             return
         try:
-            self._answers.submit(self._hand_out, tasks, self._together(tasks))
+            self._answers.submit(self._hand_out, wanted, self._together(wanted))
         except Exception as error:
-            if len(tasks) == 1:
-                tasks[0].answer.set_exception(error)
+            if len(wanted) == 1:
+                wanted[0].answer.set_exception(error)
                 return
             # One of them is to blame, and only that one shall fail.
-            half = len(tasks) // 2
-            self._compute(tasks[:half])
-            self._compute(tasks[half:])
+            half = len(wanted) // 2
+            self._compute(wanted[:half])
+            self._compute(wanted[half:])
 
     def _together(self, tasks: Sequence[_Task]) -> Arrays:
         first = tasks[0].request
@@ -280,12 +279,10 @@ def group(request: Request) -> tuple[Hashable, ...]:
 
     The signature comes first.
     """
-    lengths = []
-    for name, array in sorted(request.inputs.items()):
-        longest = 0
-        if array.dtype == np.object_:
-            longest = max(map(len, array.ravel()), default=0)
-        lengths.append((name, array.shape[1:], max(longest, _SHORT_BYTES).bit_length()))
+    lengths = (
+        (name, array.shape[1:], max(longest(array), _SHORT_BYTES).bit_length())
+        for name, array in sorted(request.inputs.items())
+    )
     return request.signature, tuple(request.outputs), tuple(lengths)
 
 

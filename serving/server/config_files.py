@@ -94,7 +94,8 @@ def read_batching(path: str) -> BatchingParameters:
     given = {name: getattr(message, name).value for name in names if message.HasField(name)}
     sizes = tuple(message.allowed_batch_sizes)
     try:
-        ignored = tuple(name for name in _IGNORED if _is_set(message, name))
+        values = {name: getattr(message, name) for name in _IGNORED}
+        ignored = tuple(name for name, v in values.items() if getattr(v, "value", v))
         return BatchingParameters(**given, allowed_batch_sizes=sizes, ignored=ignored)
     except ServingError as error:
         raise ServingError(f"{path}: {error}") from None
@@ -175,11 +176,6 @@ class Files:
         self.tls = read_tls(options.ssl_config_file)
         self.token = Token(options.token_file)
         self.admin = Token(options.admin_token_file)
-
-
-def _is_set(message: Any, name: str) -> bool:
-    value = getattr(message, name)
-    return bool(getattr(value, "value", value))
 
 
 def _parse(path: str, flag: str, name: str) -> Any:

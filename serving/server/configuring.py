@@ -42,20 +42,18 @@ class Configurer:
         self.applied: tuple[ConfiguredModel, ...] | None = tuple(registry.models.values())
         """The models that are served with their labels; None when some of it failed."""
 
-    def check_loaded(self, given_up: Sequence[str]) -> None:
-        """Raises `ServingError` if there are models that failed and are not tried again."""
-        if given_up:
+    def check_start(self) -> None:
+        """Looks how the models fare that the registry began with.
+
+        Raises:
+            ServingError: One failed and is not tried again, or its label names a version that is
+                not served.
+        """
+        if given_up := self._registry.given_up():
             raise ServingError(
                 f"{self._not_available(given_up).message}. Correct the models, or leave "
                 "--max_num_load_retries out: then they are tried again and again."
             )
-
-    def check_labels(self) -> None:
-        """Looks whether the models that the registry began with may have their labels.
-
-        Raises:
-            ServingError: A label names a version that is not served.
-        """
         longest = time.monotonic() + _LONGEST_RELOAD
         # A version that is still being written is worth another look.
         unsettled = True

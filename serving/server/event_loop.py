@@ -26,13 +26,9 @@ class EventLoop:
         asyncio.set_event_loop(self.loop)
         self.loop.run_forever()
 
-    def run(self, work: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
-        """Runs a coroutine in the loop, and waits for it; not to be called in the loop.
-
-        Raises:
-            concurrent.futures.TimeoutError: It takes longer; then it goes on.
-        """
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(seconds)
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine in the loop, and waits for it; not to be called in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def call(self, act: Callable[..., Any], *arguments: Any) -> None:
         """Calls a function in the loop, soon; never, where the loop has ended."""

@@ -30,18 +30,17 @@ def any_shape(
     Yields:
         The folder, and the names of tensors that signatures feed to those that take their place.
     """
-    file = folder / _GRAPH
-    if not (wanted and file.is_file()):
-        # A text proto, or nothing: the loader reads the one, and says what is wrong of the other.
-        yield folder, {}
-        return
     saved = saved_model_pb2.SavedModel()
-    fed: dict[str, str] = {}
     try:
-        saved.ParseFromString(file.read_bytes())
-    except Exception:  # The loader says what is wrong of it.
+        if wanted:
+            saved.ParseFromString((folder / _GRAPH).read_bytes())
+    except Exception:
+        # A text proto, or none: the loader reads the one, and says what is wrong of the other.
+        wanted = False
+    if not wanted:
         yield folder, {}
         return
+    fed: dict[str, str] = {}
     for graph in saved.meta_graphs:
         if set(graph.meta_info_def.tags) == set(tags):
             fed = _rewire(graph)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -16,7 +16,7 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import TlsSettings
 from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, NotFound, PortInUse, RequestError
-from pairloom.serving.server.grpc_services import MODEL, PREDICTION, Method, Services
+from pairloom.serving.server.grpc_services import MODEL, PREDICTION, Method, methods
 from pairloom.serving.server.health_and_reflection import (
     Behaviour,
     Health,
@@ -70,9 +70,9 @@ class GrpcFront(grpc.GenericRpcHandler):
         self._monitor = core.monitor
         self._token = core.files.token
         self._admin = core.files.admin or core.files.token
-        self.port = self._loop.run(self._listen(Services(core, reload)))
+        self.port = self._loop.run(self._listen(methods(core, reload)))
 
-    async def _listen(self, services: Services) -> int:
+    async def _listen(self, served: Mapping[str, Method]) -> int:
         """Opens the ports; what asyncio stands on is made where it will run."""
         self._streams = Streams()
         self._health = Health((PREDICTION, MODEL), self._streams)
@@ -84,7 +84,7 @@ class GrpcFront(grpc.GenericRpcHandler):
                 path: grpc.unary_unary_rpc_method_handler(
                     self._limited(requests, self._unary(path, method))
                 )
-                for path, method in services.methods().items()
+                for path, method in served.items()
             },
             **self._health.handlers(lambda b: self._limited(watchers, b)),
             **reflection_handlers(names, self._streams, lambda b: self._limited(watchers, b)),
@@ -131,7 +131,9 @@ class GrpcFront(grpc.GenericRpcHandler):
         try:
             if tls is None:
                 return self._server.add_insecure_port(where)
-            return self._server.add_secure_port(where, _credentials(tls))
+            pair, root = (tls.key, tls.certificate), tls.authority or None
+            proof = grpc.ssl_server_credentials([pair], root, tls.client_verify)
+            return self._server.add_secure_port(where, proof)
         except RuntimeError:
             return 0
 
@@ -179,7 +181,9 @@ class GrpcFront(grpc.GenericRpcHandler):
         return limited
 
     async def _refuse(self, path: str, error: RequestError, request: Any, context: Context) -> Any:
-        self._monitor.refused(_call(context), _api(path), "GRPC", error)
+        call = _call(context)
+        call.api = _api(path)
+        self._monitor.note(call, "GRPC", error.code, error.message)
         await _abort(context, error)
 
     def start(self) -> None:
@@ -223,9 +227,3 @@ async def _abort(context: Context, error: RequestError) -> Any:
     # Beside the status, whose words are TF Serving's.
     trailing = ((MODELS_KEY, json.dumps(names)),) if names else ()
     return await context.abort(grpc.StatusCode[error.code.name], error.message, trailing)
-
-
-def _credentials(tls: TlsSettings) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials(
-        [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
-    )

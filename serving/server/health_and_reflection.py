@@ -17,15 +17,14 @@ class Streams:
     """The streams that are open, which a stop must not wait for."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Task[Any] | None] = set()
+        self._open: set[Any] = set()
         self._ended = False
 
     def end(self) -> None:
         """Ends the streams that are open, and those to come."""
         self._ended = True
         for task in self._open:
-            if task is not None:
-                task.cancel()
+            task.cancel()
 
     def ending(self, stream: Behaviour) -> Behaviour:
         """The stream, but that the client is told when the server ends it."""

@@ -103,12 +103,8 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
     """
     if not outputs:
         raise invalid("Cannot convert empty tensor map to JSON")
-    if not rows:
-        columns = {name: _values(name, array) for name, array in outputs.items()}
-        value = columns if len(columns) > 1 else next(iter(columns.values()))
-        return dump_json({"outputs": value})
     size = None
-    for name, array in outputs.items():
+    for name, array in outputs.items() if rows else ():
         if not array.shape:
             raise invalid(f"Tensor name: {name} has no shape information ")
         if size is not None and len(array) != size:
@@ -116,11 +112,12 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
                 f"Tensor name: {name} has inconsistent batch size: {len(array)} expecting: {size}"
             )
         size = len(array)
+    key = "predictions" if rows else "outputs"
     columns = {name: _values(name, array) for name, array in outputs.items()}
     if len(columns) == 1:
-        return dump_json({"predictions": next(iter(columns.values()))})
-    names = list(columns)
-    return dump_json({"predictions": [dict(zip(names, row)) for row in zip(*columns.values())]})
+        return dump_json({key: next(iter(columns.values()))})
+    listed = [dict(zip(columns, row)) for row in zip(*columns.values())] if rows else columns
+    return dump_json({key: listed})
 
 
 def _from_rows(

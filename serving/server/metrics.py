@@ -13,6 +13,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
 
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
 # Upper bounds as TensorFlow makes them; the last bucket, without a bound, is one more.
 _MICROSECONDS = tuple(10 * 1.8**power for power in range(32))
 _ROWS = tuple(2.0**power for power in range(14))
@@ -147,9 +149,9 @@ class Metrics:
 
 
 def _braces(names: Labels, values: Labels) -> str:
-    pairs = zip(names, values, strict=True)
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped = (value.translate(_ESCAPED) for value in values)
+    return (
+        "{"
+        + ",".join(f'{name}="{value}"' for name, value in zip(names, escaped, strict=True))
+        + "}"
+    )

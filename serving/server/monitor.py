@@ -81,11 +81,6 @@ class Monitor:
                 self.in_flight -= 1
             self.note(call, entrypoint, code, reason)
 
-    def refused(self, call: Call, api: str, entrypoint: str, error: RequestError) -> None:
-        """Notes a request that was not looked at."""
-        call.api = api
-        self.note(call, entrypoint, error.code, error.message)
-
     def note(self, call: Call, entrypoint: str, code: Code, reason: str = "") -> None:
         """Notes how a request ended, and how long after `call.since`.
 

@@ -36,9 +36,7 @@ class ServerOptions:
 
     model_base_path: str = _flag("", "folder that holds the versions, each named by a number")
     model_name: str = _flag("default", "name that clients ask for (of a run: its own)")
-    model_config_file: str = _flag(
-        "", "TF Serving's model_config_list, for several models; replaces the two above"
-    )
+    model_config_file: str = _flag("", "TF Serving's model_config_list, in place of the two above")
     port: int = _flag(8500, "gRPC port (0: a free one)", 0, 65535)
     # TF Serving has no REST unless this is given.
     rest_api_port: int = _flag(8501, "REST port, if free (0: no REST API)", 0, 65535)
@@ -69,15 +67,9 @@ class ServerOptions:
     monitoring_config_file: str = _flag("", "TF Serving's MonitoringConfig: where the metrics are")
     ssl_config_file: str = _flag("", "TF Serving's SSLConfig: gRPC over TLS; REST stays plain")
     rest_api_ssl: bool = _flag(False, "REST over TLS too, by --ssl_config_file")
-    lame_duck_seconds: float = _flag(
-        0, "time from being told to stop, when it is not ready any more, to stopping", 0
-    )
-    token_file: str = _flag(
-        "", "file with tokens that callers must send, a line each (Authorization: Bearer ...)"
-    )
-    admin_token_file: str = _flag(
-        "", "file with the token for HandleReloadConfigRequest (default: whoever may ask)"
-    )
+    lame_duck_seconds: float = _flag(0, "time from being told to stop to taking no new request", 0)
+    token_file: str = _flag("", "file of tokens that callers must send (Authorization: Bearer ...)")
+    admin_token_file: str = _flag("", "file with the token for HandleReloadConfigRequest")
     model_root: str = _flag("", "the folder that all models must lie in (default: anywhere)")
     allowed_hosts: str = _flag("", "host names that REST may be asked by (default: by the address)")
     max_load_seconds: float = _flag(600, "longest time to load and warm up a version", 0)
@@ -102,18 +94,14 @@ class ServerOptions:
     enable_model_warmup: bool = _flag(
         True, "make a version's own requests, or call each signature, before others"
     )
-    num_request_iterations_for_warmup: int = _flag(
-        0, "how often to make each of its requests then (0: once)", 0
-    )
+    num_request_iterations_for_warmup: int = _flag(0, "times to make each of them (0: once)", 0)
     tensorflow_session_parallelism: int = _flag(0, "both of the next two, where not given", 0)
     # TF Serving: every core. Here requests are computed side by side instead.
     tensorflow_intra_op_parallelism: int = _flag(0, "threads of one operation (default 1)", 0)
     tensorflow_inter_op_parallelism: int = _flag(
         0, "operations of a request at once (default 1)", 0
     )
-    per_process_gpu_memory_fraction: float = _flag(
-        0.0, "share of GPU memory (default 0: as needed)", 0
-    )
+    per_process_gpu_memory_fraction: float = _flag(0.0, "share of GPU memory (0: as needed)", 0)
     optional_rest: bool = False
     free_rest_port: bool = False
     ineffective: tuple[str, ...] = ()

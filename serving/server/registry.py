@@ -185,13 +185,14 @@ class Registry:
             for name in list(self._records):
                 for version in self.available(name):
                     self._unload(name, version)
-        while until is not None and self._unloading() and time.monotonic() < until:
+        while until is not None and time.monotonic() < until:
+            with self._lock:
+                known = [
+                    record for records in self._records.values() for record in records.values()
+                ]
+            if not any(record.state is State.UNLOADING for record in known):
+                break
             time.sleep(0.01)
-
-    def _unloading(self) -> bool:
-        with self._lock:
-            states = {r.state for records in self._records.values() for r in records.values()}
-        return State.UNLOADING in states
 
     def available(self, name: str) -> list[int]:
         """Versions of a model that answer requests, highest first."""

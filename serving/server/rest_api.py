@@ -66,11 +66,11 @@ _PROBE = re.compile(r"/readyz(?:/(?P<name>[^/]+))?")
 # Bodies that are larger are read so many at once.
 _LARGE = 256 * 1024
 _LARGE_AT_ONCE = 2
+_ID = "X-Request-Id"
 # In the log.
 _LONGEST_PATH = 200
 
 _HTTP = {
-    Code.OK: 200,
     Code.CANCELLED: 499,
     Code.INVALID_ARGUMENT: 400,
     Code.DEADLINE_EXCEEDED: 504,
@@ -163,7 +163,7 @@ class RestApi:
 
     async def _answer(self, request: HttpRequest) -> Answer:
         headers, path, core = request.headers, request.path, self._core
-        id = request_id(headers.get("x-request-id"))
+        id = request_id(headers.get(_ID.lower()))
         call = Call(active=request.active, peer=request.peer, id=id)
         shown = headers.get("authorization")
         try:
@@ -189,7 +189,7 @@ class RestApi:
                 return await self._handle(request, match, body, call)
         except RequestError as error:
             answer = error_answer(error)
-            return dataclasses.replace(answer, headers=(*answer.headers, *_mark(call)))
+            return dataclasses.replace(answer, headers=(*answer.headers, (_ID, call.id)))
 
     def _ready(self, name: str | None) -> Answer:
         """Whether requests can be answered, or those for one model: open to whoever probes."""
@@ -217,7 +217,7 @@ class RestApi:
         else:
             tell = _status if call.api == "GetModelStatus" else _metadata
             document = await core.away(tell, core.registry, spec, call)
-        return Answer(200, document, headers=_mark(call))
+        return Answer(200, document, headers=((_ID, call.id),))
 
     def _infer(self, spec: model_pb2.ModelSpec, body: bytes, call: Call) -> bytes:
         document = parse_body(body)
@@ -298,10 +298,6 @@ def _cors(with_token: bool) -> tuple[tuple[str, str], ...]:
         ("Access-Control-Allow-Methods", "POST, GET"),
         ("Access-Control-Allow-Headers", "Content-Type" + ", Authorization" * with_token),
     )
-
-
-def _mark(call: Call) -> tuple[tuple[str, str], ...]:
-    return (("X-Request-Id", call.id),)
 
 
 def _match(request: HttpRequest) -> re.Match[str] | None:

@@ -1,7 +1,6 @@
 """A request's body: plain, or packed with gzip. What is not clear is refused."""
 
 import asyncio
-import dataclasses
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -23,22 +22,19 @@ class TooLarge(RequestError):
         super().__init__(Code.INVALID_ARGUMENT, f"The request body is over {limit} bytes{why}.")
 
 
-@dataclasses.dataclass
 class Room:
     """What bodies may take.
 
     Args:
         each: Bytes of one body, also when unpacked.
-        together: Bytes that are left for all that are being read or answered.
-        seconds: How long one may take to come.
     """
 
-    each: int
-    together: int = 256 * 1024 * 1024
-    seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        self.together = max(self.together, 2 * self.each)
+    def __init__(self, each: int):
+        self.each = each
+        self.together = max(256 * 1024 * 1024, 2 * each)
+        """Bytes that are left for all that are being read or answered."""
+        self.seconds = 60.0
+        """How long one may take to come."""
 
 
 class Body:

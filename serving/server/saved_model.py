@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.call import Call
@@ -91,9 +92,8 @@ class LoadedModel:
     """
 
     def __init__(self, folder: Path, settings: SessionSettings | None = None):
-        tf = import_tensorflow()
+        import_tensorflow()
         settings = settings or SessionSettings()
-        self._tf = tf
         # The models of others may live by other shapes than they state.
         self._strict = read_description(folder) is not None
         graph = tf.Graph()
@@ -113,11 +113,9 @@ class LoadedModel:
                 )
             graph.finalize()
             self.signature_defs = dict(meta_graph.signature_def)
-            self._inputs = {}
-            self._outputs = {}
-            for name, signature in self.signature_defs.items():
-                self._inputs[name] = self._endpoints(signature.inputs)
-                self._outputs[name] = self._endpoints(signature.outputs)
+            signatures = self.signature_defs.items()
+            self._inputs = {name: self._endpoints(known.inputs) for name, known in signatures}
+            self._outputs = {name: self._endpoints(known.outputs) for name, known in signatures}
         except BaseException:
             self._session.close()
             raise
@@ -179,7 +177,7 @@ class LoadedModel:
         call = call or Call()
         feeds = {request.endpoints[name].tensor: array for name, array in request.inputs.items()}
         fetches = [endpoint.tensor for endpoint in request.outputs.values()]
-        options = self._tf.compat.v1.RunOptions()
+        options = tf.compat.v1.RunOptions()
         with self._streams.take(call.remaining()) as options.inter_op_thread_pool:
             call.check()
             seconds = call.remaining()
@@ -187,7 +185,7 @@ class LoadedModel:
                 options.timeout_in_ms = min(max(1, int(seconds * 1000)), 2**62)
             try:
                 values = self._session.run(fetches, feeds, options)
-            except self._tf.errors.OpError as error:
+            except tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
         return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
 
@@ -217,7 +215,7 @@ class LoadedModel:
         return checked
 
     def _check(self, position: int, name: str, endpoint: Endpoint, array: np.ndarray) -> None:
-        received = self._tf.as_dtype(array.dtype).as_datatype_enum
+        received = tf.as_dtype(array.dtype).as_datatype_enum
         if received != endpoint.dtype:
             raise invalid(
                 f"Expects arg[{position}] to be {dtype_name(endpoint.dtype)} but "

@@ -18,6 +18,7 @@ from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.metrics import Metrics
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays, LoadedModel
+from pairloom.serving.server.tensors import longest
 
 # A model that reads far more than it ever saw fills the memory, and has nothing good to say.
 LONGEST_TEXT = 100_000
@@ -132,11 +133,10 @@ class Servable:
 
     def _check_length(self, name: str, array: np.ndarray) -> None:
         limit = self._settings.options.max_input_bytes or self._limits.get(name, _ANY)
-        longest = max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
-        if longest > limit:
+        if longest(array) > limit:
             raise invalid(
-                f"Input {name} holds a string of {longest} bytes; the server takes at most {limit} "
-                "(its flag --max_input_bytes)."
+                f"Input {name} holds a string of {longest(array)} bytes; the server takes at most "
+                f"{limit} (its flag --max_input_bytes)."
             )
 
     def acquire(self) -> None:
@@ -201,9 +201,8 @@ def _longest(field: Field, description: Description) -> int:
     """As long as the longest that the model learned from; of a document that is each sentence."""
     flat = len(description.axes.get(field.tokens, ())) == 1
     # A character has four bytes at most.
-    return (
-        min(LONGEST_TEXT, 4 * description.longest) if flat and description.longest else LONGEST_TEXT
-    )
+    known = 4 * description.longest if flat else 0
+    return min(LONGEST_TEXT, known or LONGEST_TEXT)
 
 
 def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:

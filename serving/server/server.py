@@ -189,8 +189,7 @@ class ModelServer:
             registry.poll(_PATIENCE_SECONDS)
         if self._stopping.is_set():
             return
-        configurer.check_loaded(registry.given_up())
-        configurer.check_labels()
+        configurer.check_start()
         core = Core(options, files, registry, monitor, threads)
         self._grpc = GrpcFront(core, configurer.reload)
         if options.rest_api_port or options.free_rest_port:

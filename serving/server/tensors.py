@@ -114,6 +114,11 @@ def _shape(proto: tensor_pb2.TensorProto) -> tuple[int, ...]:
     return shape
 
 
+def longest(array: np.ndarray) -> int:
+    """How long the longest text in an array is; 0 where it holds none."""
+    return max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
+
+
 def stated_rows(proto: tensor_pb2.TensorProto) -> int:
     """How many rows a tensor has by its shape."""
     return proto.tensor_shape.dim[0].size if proto.tensor_shape.dim else 1

@@ -47,9 +47,8 @@ class Retries:
     def of(cls, options: ServerOptions) -> "Retries":
         """As the flags say; an interval that is given stays the same."""
         micros = options.load_retry_interval_micros
-        if micros is None:
-            return cls(most=options.max_num_load_retries)
-        return cls(max(0, micros) / 1e6, options.max_num_load_retries, grow=False)
+        seconds = 1.0 if micros is None else max(0, micros) / 1e6
+        return cls(seconds, options.max_num_load_retries, grow=micros is None)
 
     def wait(self, failures: int) -> float:
         """Seconds from the last of so many failures in a row to the next try."""

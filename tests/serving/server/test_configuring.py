@@ -99,17 +99,17 @@ def test_flags_say_which_labels_may_come_before_their_version(model, may_wait, l
 
 
 def test_the_first_configuration_s_labels_are_checked_too(model):
-    started(model("m", 1, stable=1))[1].check_labels()
-    started(model("m", 1, stable=9), may_wait=MayWait.NEW)[1].check_labels()
+    started(model("m", 1, stable=1))[1].check_start()
+    started(model("m", 1, stable=9), may_wait=MayWait.NEW)[1].check_start()
     with pytest.raises(ServingError, match="version 9 of model m.*--allow_version_labels_for_un"):
-        started(model("m", 1, stable=9))[1].check_labels()
+        started(model("m", 1, stable=9))[1].check_start()
 
 
 def test_a_label_s_version_that_is_still_written_is_waited_for_at_the_start(model):
     wanted = model("m", 1, stable=1)
     registry, configurer = started(wanted, quiet_seconds=0.5)
     assert registry.available("m") == []
-    configurer.check_labels()
+    configurer.check_start()
     assert labelled(registry) == 1
 
 
