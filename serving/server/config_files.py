@@ -147,18 +147,14 @@ def read_tls(path: str) -> TlsSettings | None:
             f"{path}: client_verify needs custom_ca, the authority that clients are checked "
             "against. Received: none."
         )
-    for name in ("server_key", "server_cert", "custom_ca"):
-        text = getattr(message, name)
+    texts = {name: getattr(message, name) for name in ("server_key", "server_cert", "custom_ca")}
+    for name, text in texts.items():
         if text and "-----BEGIN " not in text:
             raise ServingError(
                 f"{path}: {name} must be the PEM text itself (-----BEGIN ...), not a file's name."
             )
-    return TlsSettings(
-        message.server_key.encode(),
-        message.server_cert.encode(),
-        message.custom_ca.encode(),
-        message.client_verify,
-    )
+    key, certificate, authority = (text.encode() for text in texts.values())
+    return TlsSettings(key, certificate, authority, message.client_verify)
 
 
 class Files:

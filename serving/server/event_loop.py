@@ -19,12 +19,7 @@ class EventLoop:
         self.loop = asyncio.new_event_loop()
         self._arrived: deque[asyncio.Future[None]] = deque()
         self._woken = False
-        self._thread = threading.Thread(target=self._run, name="server", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
+        threading.Thread(target=self.loop.run_forever, name="server", daemon=True).start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop, and waits for it; not to be called in the loop."""

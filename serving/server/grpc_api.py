@@ -23,7 +23,7 @@ from pairloom.serving.server.health_and_reflection import (
     Streams,
     reflection_handlers,
 )
-from pairloom.serving.server.listening import host_port, port_in_use
+from pairloom.serving.server.listening import host_port, port_in_use, port_problem
 from pairloom.serving.server.options import grpc_arguments
 from pairloom.serving.wire import MODELS_KEY
 
@@ -116,7 +116,8 @@ class GrpcFront(grpc.GenericRpcHandler):
         port = self._open(host_port(options.bind_address, options.port), tls)
         if not port:
             unknown = "gRPC could not listen there" + ", or not with this certificate" * bool(tls)
-            raise port_in_use("port", options.bind_address, options.port, unknown)
+            problem = port_problem(options.bind_address, options.port) or unknown
+            raise port_in_use("port", options.bind_address, options.port, problem)
         # gRPC itself clears away the socket that a past server left behind.
         path = options.grpc_socket_path
         if path and not self._open(f"unix:{path}", tls):

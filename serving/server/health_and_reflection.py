@@ -29,13 +29,12 @@ class Streams:
     def ending(self, stream: Behaviour) -> Behaviour:
         """The stream, but that the client is told when the server ends it."""
 
-        async def until_the_end(request: Any, context: Any) -> None:
+        async def until_the_end(request: Any, context: Any) -> Any:
             task = asyncio.current_task()
             self._open.add(task)
             try:
                 if not self._ended:
-                    await stream(request, context)
-                    return
+                    return await stream(request, context)
             except asyncio.CancelledError:
                 if not self._ended:
                     raise

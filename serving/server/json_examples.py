@@ -66,9 +66,8 @@ def _fill(example: Any, features: Any) -> None:
     for name, value in features.items():
         if not is_unicode(name):
             raise invalid(f"A feature's name must be UTF-8. Received: {json.dumps(name)[:200]}")
-        values = value if isinstance(value, list) else [value]
         feature = example.features.feature[name]
-        for one in values:
+        for one in value if isinstance(value, list) else [value]:
             _add(feature, name, one)
 
 

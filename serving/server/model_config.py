@@ -165,11 +165,13 @@ def _no_folder(name: str, base_path: str) -> str:
 
 def _path_problem(entry) -> str:
     """Why a base path is refused, in TF Serving's words; empty if it is not."""
-    relative = not Path(entry.base_path).is_absolute()
-    return _no_folder(entry.name, entry.base_path) or relative * (
-        f"Expected model {entry.name} to have an absolute path or URI; got "
-        f"base_path()={entry.base_path}. Write the whole path, such as /models/{entry.name}."
-    )
+    problem = _no_folder(entry.name, entry.base_path)
+    if not problem and not Path(entry.base_path).is_absolute():
+        problem = (
+            f"Expected model {entry.name} to have an absolute path or URI; got "
+            f"base_path()={entry.base_path}. Write the whole path, such as /models/{entry.name}."
+        )
+    return problem
 
 
 def _platform_problem(entry) -> str:

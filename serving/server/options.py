@@ -87,20 +87,16 @@ class ServerOptions:
         None, "how often a failed version that has not changed is tried again (default: no end)", 0
     )
     load_retry_interval_micros: int | None = _flag(
-        None, "time between such tries (default: a growing while)"
+        None, "time between such tries (default: growing)"
     )
     log_format: str = _flag("text", "text, or json: JSON lines, one for every request too")
     saved_model_tags: str = _flag("serve", "tags of the graph to load, with commas between them")
-    enable_model_warmup: bool = _flag(
-        True, "make a version's own requests, or call each signature, before others"
-    )
+    enable_model_warmup: bool = _flag(True, "warm a version up before it serves")
     num_request_iterations_for_warmup: int = _flag(0, "times to make each of them (0: once)", 0)
     tensorflow_session_parallelism: int = _flag(0, "both of the next two, where not given", 0)
     # TF Serving: every core. Here requests are computed side by side instead.
-    tensorflow_intra_op_parallelism: int = _flag(0, "threads of one operation (default 1)", 0)
-    tensorflow_inter_op_parallelism: int = _flag(
-        0, "operations of a request at once (default 1)", 0
-    )
+    tensorflow_intra_op_parallelism: int = _flag(0, "threads of one operation (0: one)", 0)
+    tensorflow_inter_op_parallelism: int = _flag(0, "operations of a request at once (0: one)", 0)
     per_process_gpu_memory_fraction: float = _flag(0.0, "share of GPU memory (0: as needed)", 0)
     optional_rest: bool = False
     free_rest_port: bool = False

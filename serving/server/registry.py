@@ -21,7 +21,6 @@ from pairloom.serving.server.version_folders import (
     candidates,
     check_files,
     footprint,
-    in_words,
     wanted_count,
 )
 from pairloom.serving.server.version_record import Loading, Retries, State, VersionRecord, held
@@ -253,8 +252,9 @@ class Registry:
         return real, self.labels.version(real, label) if label else version
 
     def _not_found(self, name: str, message: str, versions: Sequence[int]) -> NotFound:
-        known = name in self.models
-        return NotFound(message, [in_words(name, versions)] if known else tuple(self.models))
+        served = f"version {', '.join(map(str, versions))}" if versions else "no version"
+        known = [f"{name} ({served})"] if name in self.models else tuple(self.models)
+        return NotFound(message, known)
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
@@ -385,10 +385,9 @@ class Registry:
                 if version not in folders and never_served:
                     del self._records[model.name][version]
                     self._answers.metrics.forget(model.name, version)
+            loaded = {version: r.folder for version, r in self._records[model.name].items()}
         if not serving and folders:
             return
-        with self._lock:
-            loaded = {version: r.folder for version, r in self._records[model.name].items()}
         # A look that may take its time.
         gone = {v for v, folder in loaded.items() if not (folder and folder.is_dir())}
         with self._lock:

@@ -153,13 +153,12 @@ class RestApi:
 
     async def handle(self, request: HttpRequest) -> Answer:
         """Answers one request; errors come back as answers, never as exceptions of ours."""
-        if not (self._cors and _is_api(request.path)):
-            return await self._answer(request)
-        if request.method == "OPTIONS":
+        cors = self._cors if _is_api(request.path) else ()
+        if cors and request.method == "OPTIONS":
             # So a browser finds out whether it may ask; it shows no token yet.
-            return Answer(200, b"", headers=self._cors)
+            return Answer(200, b"", headers=cors)
         answer = await self._answer(request)
-        return dataclasses.replace(answer, headers=(*answer.headers, *self._cors))
+        return dataclasses.replace(answer, headers=(*answer.headers, *cors))
 
     async def _answer(self, request: HttpRequest) -> Answer:
         headers, path, core = request.headers, request.path, self._core
@@ -262,9 +261,8 @@ class RestApi:
             model = servable.model
             if signature not in model.signature_defs:
                 raise invalid(f'Serving signature name: "{signature}" not found in signature def')
-            dtypes = {
-                name: endpoint.dtype for name, endpoint in sorted(model.inputs(signature).items())
-            }
+            known = sorted(model.inputs(signature).items())
+            dtypes = {name: endpoint.dtype for name, endpoint in known}
             if not dtypes:
                 raise invalid(f"Failed to get input map for signature: {signature}")
             inputs = inputs_from_json(document, dtypes, call.check)

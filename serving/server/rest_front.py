@@ -19,22 +19,20 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from pairloom.serving.server.config_files import TlsSettings
 from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.event_loop import server_loop
-from pairloom.serving.server.listening import host_port, port_in_use
+from pairloom.serving.server.listening import host_port, port_in_use, port_problem
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.rest_api import Answer, HttpRequest, RestApi, error_answer
 from pairloom.serving.server.rest_body import Body, Receive, Room
 
 logger = logging.getLogger("pairloom.serving")
 
+Peer = tuple[str, int]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 # How long a client may go on sending a body that is not wanted.
 _LINGER_SECONDS = 1.0
 # How long a connection may bring no whole head, or stay open for a next request.
 _PATIENCE_SECONDS = 60
-
-
-Peer = tuple[str, int]
 
 
 class Connections:
@@ -137,7 +135,8 @@ class RestFront:
         try:
             self._socket = _listen(address)
         except OSError as error:
-            raise port_in_use("rest_api_port", *address, otherwise=str(error)) from None
+            problem = port_problem(*address) or str(error)
+            raise port_in_use("rest_api_port", *address, problem) from None
         self.port = int(self._socket.getsockname()[1])
         context = _context_of(tls) if tls is not None and options.rest_api_ssl else None
         config = uvicorn.Config(

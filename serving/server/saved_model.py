@@ -187,7 +187,11 @@ class LoadedModel:
                 values = self._session.run(fetches, feeds, options)
             except tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
-        return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
+        # A single text is no array to a session.
+        arrays = (
+            np.array(v, np.object_) if isinstance(v, bytes) else np.asarray(v) for v in values
+        )
+        return dict(zip(request.outputs, arrays, strict=True))
 
     def _checked(self, signature: str, inputs: Mapping[str, np.ndarray]) -> Arrays:
         endpoints = self._inputs[signature]
@@ -263,11 +267,6 @@ class LoadedModel:
                 tensor = element if hasattr(element, "dtype") else None
             endpoints[alias] = Endpoint(tensor, info.dtype, shape)
         return endpoints
-
-
-def _array(value: Any) -> np.ndarray:
-    """What a session gives for an output; a single text is no array to it."""
-    return np.array(value, np.object_) if isinstance(value, bytes) else np.asarray(value)
 
 
 def _check_dense(what: str, endpoint: Endpoint) -> None:

@@ -75,7 +75,6 @@ class ModelServer:
         self._registry: Registry | None = None
         self._pollers: list[threading.Thread] = []
         self._pools: list[ThreadPoolExecutor] = []
-        self._loop = server_loop()
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -234,17 +233,17 @@ class ModelServer:
         def left() -> float:
             return max(0.0, until - time.monotonic())
 
-        self._loop.run(self._drain(left))
+        async def drain() -> None:
+            fronts = [front for front in (self._grpc, self._rest) if front is not None]
+            await asyncio.gather(*(front.drain(left()) for front in fronts))
+
+        server_loop().run(drain())
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:
             self._registry.close(left())
         for pool in self._pools:
             pool.shutdown(wait=False)
-
-    async def _drain(self, left: Callable[[], float]) -> None:
-        fronts = [front for front in (self._grpc, self._rest) if front is not None]
-        await asyncio.gather(*(front.drain(left()) for front in fronts))
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""

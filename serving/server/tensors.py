@@ -174,9 +174,5 @@ def write_array(array: np.ndarray, proto: tensor_pb2.TensorProto) -> None:
         proto.tensor_shape.dim.add(size=size)
     listed = array.ravel().view(_STORED.get(field, kind)).tolist()
     if dtype == types_pb2.DT_STRING:
-        listed = [value if type(value) is bytes else _bytes(value) for value in listed]
+        listed = [value.encode() if isinstance(value, str) else bytes(value) for value in listed]
     getattr(proto, field).extend(listed)
-
-
-def _bytes(value: object) -> bytes:
-    return value.encode("utf-8") if isinstance(value, str) else bytes(value)  # type: ignore[call-overload]

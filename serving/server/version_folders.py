@@ -57,12 +57,6 @@ def _hint(folder: Path) -> str:
     return f". There are some in {found}: name that, if it is meant" if found else ""
 
 
-def in_words(name: str, versions: Iterable[int]) -> str:
-    """A model with its versions, for people."""
-    served = ", ".join(map(str, versions))
-    return f"{name} ({f'version {served}' if served else 'no version'})"
-
-
 def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:
     """The versions that may be served, best first."""
     for version in sorted(versions, reverse=True):

@@ -98,8 +98,7 @@ def replay(model: LoadedModel, folder: Path, times: int = 1) -> int | None:
     path = folder / WARMUP_FILE
     count = 0
     try:
-        for log in read_warmup_requests(str(folder)):
-            count += 1
+        for count, log in enumerate(read_warmup_requests(str(folder)), 1):
             if count > MOST_REQUESTS:
                 raise invalid(
                     f"Number of warmup records exceeds the maximum ({MOST_REQUESTS}) at {path}"

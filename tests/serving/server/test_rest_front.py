@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 
 from pairloom.serving.server import ServerOptions
-from pairloom.serving.server.errors import RequestError
+from pairloom.serving.server.errors import PortInUse, RequestError
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.rest_api import Answer, error_answer
 from pairloom.serving.server.rest_front import Connections, RestFront
@@ -421,6 +421,35 @@ def test_who_is_turned_away_before_asking_still_reads_why(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="needs IPv6")
+@pytest.mark.parametrize(("bound", "asked"), [("::1", "::1"), ("::", "127.0.0.1")])
+def test_an_address_of_ipv6_is_listened_on_and_the_one_of_all_takes_ipv4_too(bound, asked):
+    front = started(bind_address=bound)
+    connection = http.client.HTTPConnection(asked, front.port, timeout=10)
+    connection.request("GET", "/")
+    assert connection.getresponse().status == 200
+    connection.close()
+    drain(front, 5)
+
+
+def test_a_port_that_is_taken_is_told_with_its_flag(front):
+    with pytest.raises(PortInUse, match=rf":{front.port} \(--rest_api_port\): another program"):
+        RestFront(Echo(), ServerOptions(rest_api_port=front.port))
+
+
+def test_the_first_of_two_headers_of_one_name_holds(front):
+    seen = []
+
+    async def handle(request):
+        seen.append(request.headers["x-twice"])
+        return Answer(200, b"{}")
+
+    front._api.handle = handle
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Twice: one\r\nX-Twice: two\r\n"
+    assert b" 200 " in raw(front, head + b"Connection: close\r\n\r\n")
+    assert seen == ["one"]
 
 
 def test_uvicorn_takes_a_protocol_and_a_tls_context_of_ours():
