@@ -36,7 +36,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from pairloom.serving.answers import VersionStatus
 from pairloom.serving.client import Answer, Client, ClientError
 from pairloom.serving.server.saved_model import LoadedModel
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 CLIENTS = 32
 VERSIONS = 10

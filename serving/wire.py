@@ -57,7 +57,7 @@ MetadataResponse = _CLASSES["MetadataResponse"]
 SignatureMap = _CLASSES["SignatureMap"]
 
 # TensorFlow's DataType numbers: name, NumPy type, field.
-_TYPES: dict[int, tuple[str, Any, str]] = {
+TYPES: dict[int, tuple[str, Any, str]] = {
     1: ("float", np.float32, "float_val"),
     2: ("double", np.float64, "double_val"),
     3: ("int32", np.int32, "int_val"),
@@ -73,18 +73,18 @@ _TYPES: dict[int, tuple[str, Any, str]] = {
     23: ("uint64", np.uint64, "uint64_val"),
 }
 _STRING = 7
-# TensorFlow's.
-_MOST_AXES = 254
+# TensorFlow's. A few bytes state an axis, and the product of many has as many digits.
+MOST_AXES = 254
 
 
 def type_name(dtype: int) -> str:
     """TensorFlow's number of a type to its name, such as `string`."""
-    return _TYPES[dtype][0] if dtype in _TYPES else f"type {dtype}"
+    return TYPES[dtype][0] if dtype in TYPES else f"type {dtype}"
 
 
 def numpy_type(name: str) -> Any:
     """A type's name, as `type_name` gives it, to NumPy's type; strings are objects."""
-    for known, kind, _ in _TYPES.values():
+    for known, kind, _ in TYPES.values():
         if known == name:
             return kind
     raise ValueError(f"The server wants a tensor of {name}.")
@@ -101,7 +101,7 @@ def string_tensor(values: Sequence[bytes] | np.ndarray) -> Any:
 
 def number_tensor(values: np.ndarray) -> Any:
     """A tensor of an array of numbers, of the array's own type and shape."""
-    for number, (_, kind, _) in _TYPES.items():
+    for number, (_, kind, _) in TYPES.items():
         if number != _STRING and values.dtype.newbyteorder("=") == kind:
             break
     else:
@@ -116,10 +116,10 @@ def number_tensor(values: np.ndarray) -> Any:
 
 def array(tensor: Any) -> np.ndarray:
     """The values of a tensor; strings come as bytes in an array of objects."""
-    if tensor.dtype not in _TYPES:
+    if tensor.dtype not in TYPES:
         raise ValueError(f"The server sent a tensor of {type_name(tensor.dtype)}.")
-    _, kind, field = _TYPES[tensor.dtype]
-    if len(tensor.tensor_shape.dim) > _MOST_AXES:
+    _, kind, field = TYPES[tensor.dtype]
+    if len(tensor.tensor_shape.dim) > MOST_AXES:
         raise ValueError(f"The server sent a tensor of {len(tensor.tensor_shape.dim)} axes.")
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     if tensor.tensor_content:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pairloom.components.anywhere import exists, is_url, listed
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 __all__ = ["MODEL_FILE", "is_whole", "lost_versions", "pushed_versions"]
 

@@ -11,7 +11,7 @@ from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.run_folder import shown_path
 from pairloom.serving.ops import IMAGE, LIBRARIES
 from pairloom.serving.ops.checking import Servable, check_servable
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future
-from queue import SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.padding import trim, trimmable
 from pairloom.serving.server.saved_model import Arrays, LoadedModel, Request
+from pairloom.serving.server.tensors import longest
 
 _SHORT_BYTES = 32
 
@@ -43,10 +43,6 @@ class _Batch:
     since: float
     tasks: list[_Task] = dataclasses.field(default_factory=list)
     rows: int = 0
-
-    def add(self, task: _Task) -> None:
-        self.tasks.append(task)
-        self.rows += task.rows
 
 
 class Batcher:
@@ -80,10 +76,9 @@ class Batcher:
         self._when_closed: Callable[[], None] = lambda: None
         self._working = parameters.num_batch_threads
         # What was computed is handed out in a thread for it, so that others go on computing.
-        self._computed: SimpleQueue[tuple[Sequence[_Task], Arrays] | None] = SimpleQueue()
+        self._answers = ThreadPoolExecutor(1, "answers")
         for number in range(parameters.num_batch_threads):
             threading.Thread(target=self._work, name=f"batch-{number}", daemon=True).start()
-        threading.Thread(target=self._hand_out, name="answers", daemon=True).start()
 
     def submit(self, request: Request, rows: int, call: Call) -> "Future[Arrays]":
         """Puts a request that the model has checked into a batch.
@@ -106,7 +101,8 @@ class Batcher:
                 f"{self._parameters.max_batch_size}"
             )
         task = _Task(request, rows, call, time.monotonic())
-        self._enqueue(task)
+        with self._changed:
+            self._enqueue(task)
         return task.answer
 
     def close(self, closed: Callable[[], None] = lambda: None) -> None:
@@ -122,35 +118,33 @@ class Batcher:
             self._changed.notify_all()
 
     def _enqueue(self, task: _Task) -> None:
+        """Under the lock."""
         parameters = self._parameters
-        with self._changed:
-            key = group(task.request)
-            queue = self._queues.get(key)
-            if not queue or queue[-1].rows + task.rows > parameters.max_batch_size:
-                enqueued = sum(
-                    len(waiting)
-                    for other, waiting in self._queues.items()
-                    if other[0] == task.request.signature
+        key = group(task.request)
+        queue = self._queues.get(key)
+        if not queue or queue[-1].rows + task.rows > parameters.max_batch_size:
+            signature = task.request.signature
+            enqueued = sum(len(batches) for k, batches in self._queues.items() if k[0] == signature)
+            if enqueued >= parameters.max_enqueued_batches:
+                raise RequestError(
+                    Code.UNAVAILABLE,
+                    "The batch scheduling queue to which this task was submitted is full; "
+                    f"currently {enqueued} batches enqueued and max_enqueued_batches is "
+                    f"{parameters.max_enqueued_batches}",
                 )
-                if enqueued >= parameters.max_enqueued_batches:
-                    raise RequestError(
-                        Code.UNAVAILABLE,
-                        "The batch scheduling queue to which this task was submitted is full; "
-                        f"currently {enqueued} batches enqueued and max_enqueued_batches is "
-                        f"{parameters.max_enqueued_batches}",
-                    )
-                queue = self._queues.setdefault(key, deque())
-                queue.append(_Batch(task.since))
-            batch = queue[-1]
-            batch.add(task)
-            if self._away:
-                self._away.popleft()
-                if not self._away:
-                    # Nobody else is expected: all that wait are ready.
-                    self._changed.notify_all()
-            # Nobody need look at a batch that was there already and goes on waiting.
-            if len(batch.tasks) == 1 or batch.rows >= parameters.max_batch_size:
-                self._changed.notify()
+            queue = self._queues.setdefault(key, deque())
+            queue.append(_Batch(task.since))
+        batch = queue[-1]
+        batch.tasks.append(task)
+        batch.rows += task.rows
+        if self._away:
+            self._away.popleft()
+            if not self._away:
+                # Nobody else is expected: all that wait are ready.
+                self._changed.notify_all()
+        # Nobody need look at a batch that was there already and goes on waiting.
+        if len(batch.tasks) == 1 or batch.rows >= parameters.max_batch_size:
+            self._changed.notify()
 
     def _work(self) -> None:
         while (batch := self._next()) is not None:
@@ -164,26 +158,23 @@ class Batcher:
                 self._changed.notify()
         with self._changed:
             self._working -= 1
-            last = self._working == 0
-        if last:
-            self._computed.put(None)
+            if not self._working:
+                self._answers.submit(self._when_closed)
+                self._answers.shutdown(wait=False)
 
-    def _hand_out(self) -> None:
-        while (computed := self._computed.get()) is not None:
-            tasks, outputs = computed
-            with self._changed:
-                self._away.extend([time.monotonic()] * len(tasks))
-            try:
-                shapes = {name: point.shape for name, point in tasks[0].request.outputs.items()}
-                start = 0
-                for task in tasks:
-                    own = slice(start, start + task.rows)
-                    mine = {name: array[own] for name, array in outputs.items()}
-                    task.answer.set_result(trim(mine, shapes, self._description))
-                    start += task.rows
-            except BaseException as error:
-                _fail(tasks, error)
-        self._when_closed()
+    def _hand_out(self, tasks: Sequence[_Task], outputs: Arrays) -> None:
+        with self._changed:
+            self._away.extend([time.monotonic()] * len(tasks))
+        try:
+            shapes = {name: point.shape for name, point in tasks[0].request.outputs.items()}
+            start = 0
+            for task in tasks:
+                own = slice(start, start + task.rows)
+                mine = {name: array[own] for name, array in outputs.items()}
+                task.answer.set_result(trim(mine, shapes, self._description))
+                start += task.rows
+        except BaseException as error:
+            _fail(tasks, error)
 
     def _next(self) -> _Batch | None:
         """Waits for a batch that need not wait for others any more; the oldest first.
@@ -214,36 +205,33 @@ class Batcher:
                 self._changed.wait(None if soonest is None else soonest - now)
         return None
 
-    def _wanted(self, task: _Task) -> bool:
-        """Whether somebody still waits for the task; if not, it is not computed."""
-        try:
-            task.call.check()
-        except RequestError as error:
-            task.answer.set_exception(error)
-            return False
-        return True
-
     def _compute(self, tasks: Sequence[_Task]) -> None:
-        tasks = [task for task in tasks if self._wanted(task)]
-        if not tasks:
+        """Computes together what somebody still waits for."""
+        wanted = []
+        for task in tasks:
+            try:
+                task.call.check()
+                wanted.append(task)
+            except RequestError as error:
+                task.answer.set_exception(error)
+        if not wanted:
             return
         try:
-            self._computed.put((tasks, self._together(tasks)))
+            self._answers.submit(self._hand_out, wanted, self._together(wanted))
         except Exception as error:
-            if len(tasks) == 1:
-                tasks[0].answer.set_exception(error)
+            if len(wanted) == 1:
+                wanted[0].answer.set_exception(error)
                 return
             # One of them is to blame, and only that one shall fail.
-            half = len(tasks) // 2
-            self._compute(tasks[:half])
-            self._compute(tasks[half:])
+            half = len(wanted) // 2
+            self._compute(wanted[:half])
+            self._compute(wanted[half:])
 
     def _together(self, tasks: Sequence[_Task]) -> Arrays:
         first = tasks[0].request
         rows = sum(task.rows for task in tasks)
-        deadlines = [task.call.deadline for task in tasks]
-        limits = [deadline for deadline in deadlines if deadline is not None]
-        latest = max(limits) if len(limits) == len(deadlines) else None
+        limits = [task.call.deadline for task in tasks if task.call.deadline is not None]
+        latest = max(limits) if len(limits) == len(tasks) else None
         inputs = {
             name: _filled([task.request.inputs[name] for task in tasks], self._padded_size(rows))
             for name in first.inputs
@@ -291,12 +279,10 @@ def group(request: Request) -> tuple[Hashable, ...]:
 
     The signature comes first.
     """
-    lengths = []
-    for name, array in sorted(request.inputs.items()):
-        longest = 0
-        if array.dtype == np.object_:
-            longest = max(map(len, array.ravel()), default=0)
-        lengths.append((name, array.shape[1:], max(longest, _SHORT_BYTES).bit_length()))
+    lengths = (
+        (name, array.shape[1:], max(longest(array), _SHORT_BYTES).bit_length())
+        for name, array in sorted(request.inputs.items())
+    )
     return request.signature, tuple(request.outputs), tuple(lengths)
 
 

@@ -41,11 +41,9 @@ class Call:
     since: float = dataclasses.field(default_factory=time.monotonic)
 
     @classmethod
-    def within(
-        cls, seconds: float | None, active: Callable[[], bool] = lambda: True, id: str = ""
-    ) -> "Call":
+    def within(cls, seconds: float | None, id: str = "") -> "Call":
         """A call that must be answered within `seconds`; None: no limit."""
-        call = cls(active=active, id=id)
+        call = cls(id=id)
         call.arrived(seconds)
         return call
 

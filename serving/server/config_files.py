@@ -1,6 +1,7 @@
-"""TF Serving's config files for batching, monitoring and TLS. Imports no TensorFlow.
+"""The files that flags name, TF Serving's for batching, monitoring and TLS among them.
 
-`tensorflow-serving-api` does not pack their messages, so they are declared here.
+`tensorflow-serving-api` does not pack their messages, so they are declared here. Imports no
+TensorFlow.
 """
 
 import dataclasses
@@ -8,10 +9,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import text_format
-
 from pairloom.serving.messages import message_classes
+from pairloom.serving.server.access import Token
 from pairloom.serving.server.errors import ServingError
+from pairloom.serving.server.model_config import parse_file, served_models
+from pairloom.serving.server.options import ServerOptions
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 
@@ -92,7 +94,8 @@ def read_batching(path: str) -> BatchingParameters:
     given = {name: getattr(message, name).value for name in names if message.HasField(name)}
     sizes = tuple(message.allowed_batch_sizes)
     try:
-        ignored = tuple(name for name in _IGNORED if _is_set(message, name))
+        values = {name: getattr(message, name) for name in _IGNORED}
+        ignored = tuple(name for name, v in values.items() if getattr(v, "value", v))
         return BatchingParameters(**given, allowed_batch_sizes=sizes, ignored=ignored)
     except ServingError as error:
         raise ServingError(f"{path}: {error}") from None
@@ -144,33 +147,32 @@ def read_tls(path: str) -> TlsSettings | None:
             f"{path}: client_verify needs custom_ca, the authority that clients are checked "
             "against. Received: none."
         )
-    for name in ("server_key", "server_cert", "custom_ca"):
-        text = getattr(message, name)
+    texts = {name: getattr(message, name) for name in ("server_key", "server_cert", "custom_ca")}
+    for name, text in texts.items():
         if text and "-----BEGIN " not in text:
             raise ServingError(
                 f"{path}: {name} must be the PEM text itself (-----BEGIN ...), not a file's name."
             )
-    return TlsSettings(
-        message.server_key.encode(),
-        message.server_cert.encode(),
-        message.custom_ca.encode(),
-        message.client_verify,
-    )
+    key, certificate, authority = (text.encode() for text in texts.values())
+    return TlsSettings(key, certificate, authority, message.client_verify)
 
 
-def _is_set(message: Any, name: str) -> bool:
-    value = getattr(message, name)
-    return bool(getattr(value, "value", value))
+class Files:
+    """What the files say that a server's flags name.
+
+    Raises:
+        ServingError: One of them cannot be used.
+    """
+
+    def __init__(self, options: ServerOptions):
+        self.models = served_models(options)
+        batching = read_batching(options.batching_parameters_file)
+        self.batching = batching if options.enable_batching else None
+        self.metrics_path = read_monitoring(options.monitoring_config_file)
+        self.tls = read_tls(options.ssl_config_file)
+        self.token = Token(options.token_file)
+        self.admin = Token(options.admin_token_file)
 
 
 def _parse(path: str, flag: str, name: str) -> Any:
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ServingError(f"Cannot read --{flag} {path}: {error}.") from None
-    try:
-        return text_format.Parse(text, _MESSAGES[name]())
-    except text_format.ParseError as error:
-        raise ServingError(
-            f"Invalid protobuf file: '{path}': {str(error).rstrip('.')}. Expected a {name}."
-        ) from None
+    return parse_file(Path(path), f"--{flag}", _MESSAGES[name](), f"a {name}")

@@ -6,12 +6,18 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from pairloom.serving.server.errors import Code, RequestError, ServingError
+from pairloom.serving.server.errors import Code, RequestError, ServingError, invalid
 from pairloom.serving.server.labels import MayWait
-from pairloom.serving.server.locks import held
-from pairloom.serving.server.model_config import ConfiguredModel, check_root, read_model_config
+from pairloom.serving.server.model_config import (
+    ConfiguredModel,
+    check_root,
+    models_of,
+    read_model_config,
+)
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.version_record import held
 
 logger = logging.getLogger("pairloom.serving")
 
@@ -24,30 +30,30 @@ class Configurer:
     Args:
         registry: What serves.
         labels_may_wait: Which labels may name a version that is not served.
+        root: The folder that all models must lie in; empty: anywhere.
     """
 
-    def __init__(self, registry: Registry, labels_may_wait: MayWait = MayWait.NONE):
+    def __init__(self, registry: Registry, labels_may_wait: MayWait = MayWait.NONE, root: str = ""):
         self._registry = registry
+        self._root = root
         self._labels_may_wait = labels_may_wait
         # Or the labels of one configuration could follow those of the next.
         self._turn = threading.Lock()
         self.applied: tuple[ConfiguredModel, ...] | None = tuple(registry.models.values())
         """The models that are served with their labels; None when some of it failed."""
 
-    def check_loaded(self, given_up: Sequence[str]) -> None:
-        """Raises `ServingError` if there are models that failed and are not tried again."""
-        if given_up:
+    def check_start(self) -> None:
+        """Looks how the models fare that the registry began with.
+
+        Raises:
+            ServingError: One failed and is not tried again, or its label names a version that is
+                not served.
+        """
+        if given_up := self._registry.given_up():
             raise ServingError(
                 f"{self._not_available(given_up).message}. Correct the models, or leave "
                 "--max_num_load_retries out: then they are tried again and again."
             )
-
-    def check_labels(self) -> None:
-        """Looks whether the models that the registry began with may have their labels.
-
-        Raises:
-            ServingError: A label names a version that is not served.
-        """
         longest = time.monotonic() + _LONGEST_RELOAD
         # A version that is still being written is worth another look.
         unsettled = True
@@ -73,9 +79,11 @@ class Configurer:
                 None: that minute, after any poll that is under way.
 
         Raises:
+            ServingError: A model lies elsewhere than it must.
             RequestError: A model has no version that loads, or a label names a version that is
                 not served; such a model keeps its labels. All others are served as asked for.
         """
+        check_root(models, self._root)
         until = None if seconds is None else time.monotonic() + seconds
         with held(self._turn, until):
             self.applied = None
@@ -91,6 +99,30 @@ class Configurer:
             if problems:
                 raise RequestError(problems[0].code, "; ".join(p.message for p in problems))
             self.applied = tuple(models)
+
+    def reload(self, config: Any, seconds: float | None) -> None:
+        """Serves what a `ModelServerConfig` message asks for, or raises `RequestError`."""
+        if config.WhichOneof("config") != "model_config_list":
+            raise invalid(
+                "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
+                "ModelConfigList is currently supported"
+            )
+        for entry in config.model_config_list.config:
+            platform = entry.model_platform
+            if entry.name in self._registry.models and platform not in ("", "tensorflow"):
+                raise invalid(
+                    f"Illegal to change a model's platform. For model {entry.name} platform "
+                    f"was tensorflow and new platform requested is {platform}"
+                )
+        try:
+            models = models_of(config, "The request")
+            self.configure(models, seconds)
+        except ServingError as error:
+            raise invalid(str(error)) from None
+        except RequestError as error:
+            logger.warning("Serving by request, but for this: %s", error)
+            raise
+        logger.info("Serving by request: %s.", ", ".join(map(_shown, models)) or "no model")
 
     def _relabel(
         self, models: Sequence[ConfiguredModel], missing: Sequence[str]
@@ -125,11 +157,9 @@ class ConfigFile:
     Args:
         path: Where it is.
         configurer: Takes what it says.
-        root: The folder that all models must lie in; empty: anywhere.
     """
 
-    def __init__(self, path: Path, configurer: Configurer, root: str = ""):
-        self._root = root
+    def __init__(self, path: Path, configurer: Configurer):
         self._path = path
         self._configurer = configurer
         self._problem = ""
@@ -141,7 +171,6 @@ class ConfigFile:
         """
         try:
             models = read_model_config(self._path)
-            check_root(models, self._root)
             if models != self._configurer.applied:
                 self._configurer.configure(models)
                 logger.info("Serving by %s.", self._path)
@@ -152,3 +181,8 @@ class ConfigFile:
                 logger.warning(
                     "Cannot serve by %s; what this concerns stays as it was: %s", self._path, error
                 )
+
+
+def _shown(model: ConfiguredModel) -> str:
+    labels = ", ".join(f"{label} {version}" for label, version in sorted(model.labels.items()))
+    return f"{model.name} ({labels})" if labels else model.name

@@ -19,40 +19,25 @@ class EventLoop:
         self.loop = asyncio.new_event_loop()
         self._arrived: deque[asyncio.Future[None]] = deque()
         self._woken = False
-        self._thread = threading.Thread(target=self._run, name="server", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self.loop.run_forever, name="server", daemon=True).start()
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-
-    def run(self, work: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
-        """Runs a coroutine in the loop, and waits for it; not to be called in the loop.
-
-        Raises:
-            concurrent.futures.TimeoutError: It takes longer; then it goes on.
-        """
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(seconds)
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine in the loop, and waits for it; not to be called in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def call(self, act: Callable[..., Any], *arguments: Any) -> None:
         """Calls a function in the loop, soon; never, where the loop has ended."""
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(act, *arguments)
 
-    async def result(self, promised: "Future[T]", seconds: float | None = None) -> T:
+    async def result(self, promised: "Future[T]") -> T:
         """What a thread computes, when it is there.
 
         Many that arrive together wake the loop once, which `asyncio.wrap_future` does for each.
-
-        Raises:
-            asyncio.TimeoutError: It does not come within `seconds`.
         """
         here = self.loop.create_future()
         promised.add_done_callback(lambda _: self._arrive(here))
-        if seconds is None:
-            await here
-        else:
-            await asyncio.wait_for(here, seconds)
+        await here
         return promised.result()
 
     def _arrive(self, here: "asyncio.Future[None]") -> None:

@@ -1,11 +1,10 @@
 """The gRPC server: TF Serving's services, with health and reflection beside them."""
 
 import asyncio
-import dataclasses
 import json
 import logging
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -13,22 +12,19 @@ import grpc
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection
 
-from pairloom.serving.server.access import Token
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import TlsSettings
+from pairloom.serving.server.core import Core
 from pairloom.serving.server.errors import Code, NotFound, PortInUse, RequestError
-from pairloom.serving.server.event_loop import EventLoop
-from pairloom.serving.server.grpc_services import MODEL, PREDICTION, Method, Services
+from pairloom.serving.server.grpc_services import MODEL, PREDICTION, Method, methods
 from pairloom.serving.server.health_and_reflection import (
     Behaviour,
     Health,
     Streams,
     reflection_handlers,
 )
-from pairloom.serving.server.listening import host_port, port_problem
-from pairloom.serving.server.monitor import Monitor
-from pairloom.serving.server.options import ServerOptions, grpc_arguments
-from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.listening import host_port, port_in_use, port_problem
+from pairloom.serving.server.options import grpc_arguments
 from pairloom.serving.wire import MODELS_KEY
 
 logger = logging.getLogger("pairloom.serving")
@@ -52,102 +48,76 @@ _LONGEST_NAME = 100
 _MOST_NAMES = 20
 _SHOWN = "authorization"
 _FAREWELL_SECONDS = 0.5
-_STATUSES = {status.value[0]: status for status in grpc.StatusCode}
 
 # grpc.aio's `ServicerContext`, which has no types of its own.
 Context: TypeAlias = Any
-
-
-@dataclasses.dataclass
-class _Group:
-    """Methods that share a number of calls; it is the event loop's alone."""
-
-    calls: int = 0
 
 
 class GrpcFront(grpc.GenericRpcHandler):
     """The gRPC server.
 
     Args:
-        registry: The models.
-        loop: Where it runs.
-        threads: Where it does what takes longer.
-        options: Where and how to listen.
-        monitor: Watches the requests.
+        core: The models, and what they are asked with.
         reload: Takes a new `ModelServerConfig`, and the seconds there are for it.
-        tls: Keys and certificates; None: plain.
-        token: What callers must show; None: nothing.
-        admin: What they must show to reload; None: the same.
+
+    Raises:
+        PortInUse: The port or the socket cannot be had.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        loop: EventLoop,
-        threads: Executor,
-        options: ServerOptions,
-        monitor: Monitor,
-        reload: Callable[[Any, float | None], None],
-        tls: TlsSettings | None = None,
-        token: Token | None = None,
-        admin: Token | None = None,
-    ):
-        self._loop = loop
-        self._monitor = monitor
-        self._token = token
-        self._admin = admin or token
-        self._services = Services(registry, loop, threads, reload, options.max_message_bytes)
-        self.port = loop.run(self._listen(options, tls))
+    def __init__(self, core: Core, reload: Callable[[Any, float | None], None]):
+        self._core = core
+        self._loop = core.loop
+        self._monitor = core.monitor
+        self._token = core.files.token
+        self._admin = core.files.admin or core.files.token
+        self.port = self._loop.run(self._listen(methods(core, reload)))
 
-    async def _listen(self, options: ServerOptions, tls: TlsSettings | None) -> int:
+    async def _listen(self, served: Mapping[str, Method]) -> int:
         """Opens the ports; what asyncio stands on is made where it will run."""
         self._streams = Streams()
         self._health = Health((PREDICTION, MODEL), self._streams)
-        requests, watchers = _Group(), _Group()
-        self._handlers: dict[str, grpc.RpcMethodHandler] = {
-            path: grpc.unary_unary_rpc_method_handler(self._limited(requests, self._unary(path, m)))
-            for path, m in self._services.methods().items()
-        }
-        names = (PREDICTION, MODEL, health.SERVICE_NAME, reflection.SERVICE_NAME)
         # Who watches the server must not take the place of who asks it.
-        for path, handler in {
-            **self._health.handlers(),
-            **reflection_handlers(names, self._streams),
-        }.items():
-            self._handlers[path] = _changed(handler, lambda b: self._limited(watchers, b))
+        requests, watchers = asyncio.Semaphore(MOST_CALLS), asyncio.Semaphore(MOST_CALLS)
+        names = (PREDICTION, MODEL, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        self._handlers = {
+            **{
+                path: grpc.unary_unary_rpc_method_handler(
+                    self._limited(requests, self._unary(path, method))
+                )
+                for path, method in served.items()
+            },
+            **self._health.handlers(lambda b: self._limited(watchers, b)),
+            **reflection_handlers(names, self._streams, lambda b: self._limited(watchers, b)),
+        }
+        options = self._core.options
+        channel: dict[str, int | str] = {
+            # Else a second server on the port would take half of the requests.
+            "grpc.so_reuseport": 0,
+            "grpc.max_receive_message_length": min(
+                _TOO_LARGE * options.max_message_bytes, _LARGEST_INT
+            ),
+            "grpc.max_send_message_length": -1,
+            # Whoever only keeps connections open must not keep others out.
+            "grpc.max_allowed_incoming_connections": MOST_CONNECTIONS,
+            "grpc.max_connection_idle_ms": 1000 * _IDLE_SECONDS,
+            "grpc.max_connection_age_ms": 1000 * _AGE_SECONDS,
+            "grpc.max_connection_age_grace_ms": 1000 * _AGE_SECONDS,
+            "grpc.server_handshake_timeout_ms": 1000 * _HANDSHAKE_SECONDS,
+            # Of two arguments of one name gRPC may take either: a given one replaces ours.
+            **dict(grpc_arguments(options.grpc_channel_arguments)),
+        }
         self._server = grpc.aio.server(
             handlers=(self,),
-            # Of two arguments of one name gRPC may take either: a given one replaces ours.
-            options=list(
-                dict(
-                    [
-                        # Else a second server on the port would take half of the requests.
-                        ("grpc.so_reuseport", 0),
-                        (
-                            "grpc.max_receive_message_length",
-                            min(_TOO_LARGE * options.max_message_bytes, _LARGEST_INT),
-                        ),
-                        ("grpc.max_send_message_length", -1),
-                        # Whoever only keeps connections open must not keep others out.
-                        ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
-                        ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
-                        ("grpc.max_connection_age_ms", 1000 * _AGE_SECONDS),
-                        ("grpc.max_connection_age_grace_ms", 1000 * _AGE_SECONDS),
-                        ("grpc.server_handshake_timeout_ms", 1000 * _HANDSHAKE_SECONDS),
-                        *grpc_arguments(options.grpc_channel_arguments),
-                    ]
-                ).items()
-            ),
+            options=list(channel.items()),
             # Those counted here, and as many whose message is still on the way.
             maximum_concurrent_rpcs=4 * MOST_CALLS,
         )
+        tls = self._core.files.tls
         port = self._open(host_port(options.bind_address, options.port), tls)
         if not port:
-            where = host_port(options.bind_address, options.port)
-            problem = port_problem(options.bind_address, options.port) or (
-                "gRPC could not listen there" + (", or not with this certificate" if tls else "")
-            )
-            raise PortInUse(f"Cannot listen on {where} (--port): {problem}.")
+            unknown = "gRPC could not listen there" + ", or not with this certificate" * bool(tls)
+            problem = port_problem(options.bind_address, options.port) or unknown
+            raise port_in_use("port", options.bind_address, options.port, problem)
         # gRPC itself clears away the socket that a past server left behind.
         path = options.grpc_socket_path
         if path and not self._open(f"unix:{path}", tls):
@@ -162,7 +132,9 @@ class GrpcFront(grpc.GenericRpcHandler):
         try:
             if tls is None:
                 return self._server.add_insecure_port(where)
-            return self._server.add_secure_port(where, _credentials(tls))
+            pair, root = (tls.key, tls.certificate), tls.authority or None
+            proof = grpc.ssl_server_credentials([pair], root, tls.client_verify)
+            return self._server.add_secure_port(where, proof)
         except RuntimeError:
             return 0
 
@@ -171,12 +143,14 @@ class GrpcFront(grpc.GenericRpcHandler):
         path, metadata = handler_call_details.method, handler_call_details.invocation_metadata
         try:
             token = self._admin if path == _RELOAD else self._token
-            if token and not path.startswith(_OPEN_METHODS):
+            if not path.startswith(_OPEN_METHODS):
                 token.check(_header(metadata, _SHOWN))
             if path not in self._handlers:
                 raise RequestError(Code.UNIMPLEMENTED, "Method not found!")
         except RequestError as error:
-            return self._refusing(path, error)
+            # Of this kind, for then nothing is read.
+            refuse = partial(self._refuse, path, error)
+            return grpc.stream_stream_rpc_method_handler(refuse)
         return self._handlers[path]
 
     def _unary(self, path: str, method: Method) -> Behaviour:
@@ -184,43 +158,34 @@ class GrpcFront(grpc.GenericRpcHandler):
 
         async def behaviour(raw: bytes, context: Context) -> bytes:
             call = _call(context)
-            if self._token:
-                call.caller = self._token.owner(_header(context.invocation_metadata(), _SHOWN))
+            call.caller = self._token.owner(_header(context.invocation_metadata(), _SHOWN)) or ""
             try:
                 with self._monitor.watch(call, _api(path), "GRPC"):
                     return await method(raw, call)
             except RequestError as error:
-                _tell(context, error)
+                problem = error
             except Exception:
                 logger.exception("A gRPC request failed in the server.")
-                _tell(context, RequestError(Code.INTERNAL, "The server failed; its log says why."))
-            return b""
+                problem = RequestError(Code.INTERNAL, "The server failed; its log says why.")
+            return await _abort(context, problem)
 
         return behaviour
 
-    def _limited(self, group: _Group, behaviour: Behaviour) -> Behaviour:
+    def _limited(self, slots: asyncio.Semaphore, behaviour: Behaviour) -> Behaviour:
         async def limited(request: Any, context: Context) -> Any:
-            if group.calls >= MOST_CALLS:
+            if slots.locked():
                 too_many = RequestError(Code.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
-                return await self._refuse("-", too_many, context)
-            group.calls += 1
-            try:
+                return await self._refuse("-", too_many, request, context)
+            async with slots:
                 return await behaviour(request, context)
-            finally:
-                group.calls -= 1
 
         return limited
 
-    def _refusing(self, path: str, error: RequestError) -> grpc.RpcMethodHandler:
-        async def refuse(requests: Any, context: Context) -> None:
-            await self._refuse(path, error, context)
-
-        # Of this kind, for then nothing is read.
-        return grpc.stream_stream_rpc_method_handler(refuse)
-
-    async def _refuse(self, path: str, error: RequestError, context: Context) -> None:
-        self._monitor.refused(_call(context), _api(path), "GRPC", error)
-        await context.abort(_STATUSES[error.code], error.message)
+    async def _refuse(self, path: str, error: RequestError, request: Any, context: Context) -> Any:
+        call = _call(context)
+        call.api = _api(path)
+        self._monitor.note(call, "GRPC", error.code, error.message)
+        await _abort(context, error)
 
     def start(self) -> None:
         """Starts to answer, in the background."""
@@ -230,7 +195,7 @@ class GrpcFront(grpc.GenericRpcHandler):
         """Tells the health service's clients whether requests can be answered."""
         self._loop.run(self._health.set(healthy))
 
-    async def stop(self, seconds: float) -> None:
+    async def drain(self, seconds: float) -> None:
         """Takes no new request, and waits so long for those under way."""
         await self._health.set(False)
         stopped = asyncio.create_task(self._server.stop(seconds))
@@ -238,18 +203,6 @@ class GrpcFront(grpc.GenericRpcHandler):
         await asyncio.sleep(_FAREWELL_SECONDS)
         self._streams.end()
         await stopped
-
-
-def _changed(
-    handler: grpc.RpcMethodHandler, change: Callable[[Behaviour], Behaviour]
-) -> grpc.RpcMethodHandler:
-    """A handler with another behaviour."""
-    coding = (handler.request_deserializer, handler.response_serializer)
-    if handler.request_streaming:
-        return grpc.stream_stream_rpc_method_handler(change(handler.stream_stream), *coding)
-    if handler.response_streaming:
-        return grpc.unary_stream_rpc_method_handler(change(handler.unary_stream), *coding)
-    return grpc.unary_unary_rpc_method_handler(change(handler.unary_unary), *coding)
 
 
 def _call(context: Context) -> Call:
@@ -270,15 +223,8 @@ def _header(metadata: Sequence[tuple[str, str | bytes]] | None, name: str) -> st
     return found.decode("latin-1") if isinstance(found, bytes) else found
 
 
-def _tell(context: Context, error: RequestError) -> None:
-    context.set_code(_STATUSES[error.code])
-    context.set_details(error.message)
-    if isinstance(error, NotFound) and error.models:
-        # Beside the status, whose words are TF Serving's.
-        context.set_trailing_metadata(((MODELS_KEY, json.dumps(error.models[:_MOST_NAMES])),))
-
-
-def _credentials(tls: TlsSettings) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials(
-        [(tls.key, tls.certificate)], tls.authority or None, tls.client_verify
-    )
+async def _abort(context: Context, error: RequestError) -> Any:
+    names = error.models[:_MOST_NAMES] if isinstance(error, NotFound) else ()
+    # Beside the status, whose words are TF Serving's.
+    trailing = ((MODELS_KEY, json.dumps(names)),) if names else ()
+    return await context.abort(grpc.StatusCode[error.code.name], error.message, trailing)

@@ -10,32 +10,31 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 _States = health_pb2.HealthCheckResponse
 Behaviour = Callable[[Any, Any], Awaitable[Any]]
+Limit = Callable[[Behaviour], Behaviour]
 
 
 class Streams:
     """The streams that are open, which a stop must not wait for."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Task[Any] | None] = set()
+        self._open: set[Any] = set()
         self._ended = False
 
     def end(self) -> None:
         """Ends the streams that are open, and those to come."""
         self._ended = True
         for task in self._open:
-            if task is not None:
-                task.cancel()
+            task.cancel()
 
     def ending(self, stream: Behaviour) -> Behaviour:
         """The stream, but that the client is told when the server ends it."""
 
-        async def until_the_end(request: Any, context: Any) -> None:
+        async def until_the_end(request: Any, context: Any) -> Any:
             task = asyncio.current_task()
             self._open.add(task)
             try:
                 if not self._ended:
-                    await stream(request, context)
-                    return
+                    return await stream(request, context)
             except asyncio.CancelledError:
                 if not self._ended:
                     raise
@@ -62,16 +61,16 @@ class Health:
         self._changed = asyncio.Condition()
         self._state = _States.NOT_SERVING
 
-    def handlers(self) -> dict[str, grpc.RpcMethodHandler]:
-        """By method."""
+    def handlers(self, limit: Limit) -> dict[str, grpc.RpcMethodHandler]:
+        """By method; `limit` holds each to a number of calls at once."""
         service = f"/{health.SERVICE_NAME}"
         coding = (
             health_pb2.HealthCheckRequest.FromString,
             health_pb2.HealthCheckResponse.SerializeToString,
         )
-        watch = self._streams.ending(self._watch)
+        check, watch = limit(self._check), limit(self._streams.ending(self._watch))
         return {
-            f"{service}/Check": grpc.unary_unary_rpc_method_handler(self._check, *coding),
+            f"{service}/Check": grpc.unary_unary_rpc_method_handler(check, *coding),
             f"{service}/Watch": grpc.unary_stream_rpc_method_handler(watch, *coding),
         }
 
@@ -102,13 +101,14 @@ class Health:
 
 
 def reflection_handlers(
-    services: Iterable[str], streams: Streams
+    services: Iterable[str], streams: Streams, limit: Limit
 ) -> dict[str, grpc.RpcMethodHandler]:
     """The reflection service, answered by the official one.
 
     Args:
         services: Names of the services.
         streams: Those that are open.
+        limit: Holds each method to a number of calls at once.
     """
     official = reflection.aio.ReflectionServicer(services)
 
@@ -118,7 +118,7 @@ def reflection_handlers(
 
     return {
         f"/{reflection.SERVICE_NAME}/ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(
-            streams.ending(answer),
+            limit(streams.ending(answer)),
             reflection_pb2.ServerReflectionRequest.FromString,
             reflection_pb2.ServerReflectionResponse.SerializeToString,
         )

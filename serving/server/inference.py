@@ -51,27 +51,22 @@ def _outputs(
 ) -> list[str]:
     kind = "classification" if method == CLASSIFY else "regression"
     # Which signature it was, and how to ask it.
-    hint = (
-        f" Signature {signature} has {', '.join(sorted(inputs))}: use {_fitting(inputs, outputs)}."
-    )
-    if len(inputs) != 1:
-        raise invalid(f"Expected one input Tensor.{hint}")
-    if method == CLASSIFY and len(outputs) not in (1, 2):
-        raise invalid(f"Expected one or two output Tensors, found {len(outputs)}.{hint}")
-    if method == REGRESS and len(outputs) != 1:
-        raise invalid(f"Expected one output Tensor.{hint}")
-    if "inputs" not in inputs:
-        raise invalid(f"No {kind} inputs found in SignatureDef.{hint}")
-    if method == REGRESS:
-        if "outputs" not in outputs:
-            raise invalid(f"No regression outputs found in SignatureDef.{hint}")
-        return ["outputs"]
-    wanted = [name for name in ("classes", "scores") if name in outputs]
-    if not wanted:
-        raise invalid(
-            "Expected classification signature outputs to contain at least one of "
-            f'"classes" or "scores".{hint}'
-        )
+    fitting = _fitting(inputs, outputs)
+    hint = f" Signature {signature} has {', '.join(sorted(inputs))}: use {fitting}."
+    count, regression = len(outputs), method == REGRESS
+    wanted = ["outputs"] if regression else [n for n in ("classes", "scores") if n in outputs]
+    problems = {
+        "Expected one input Tensor.": len(inputs) != 1,
+        f"Expected one or two output Tensors, found {count}.": not (regression or 1 <= count <= 2),
+        "Expected one output Tensor.": regression and count != 1,
+        f"No {kind} inputs found in SignatureDef.": "inputs" not in inputs,
+        "No regression outputs found in SignatureDef.": regression and "outputs" not in outputs,
+        "Expected classification signature outputs to contain at least one of "
+        '"classes" or "scores".': not wanted,
+    }
+    for problem, there in problems.items():
+        if there:
+            raise invalid(f"{problem}{hint}")
     return wanted
 
 
@@ -106,13 +101,10 @@ def _examples(given: input_pb2.Input) -> np.ndarray:
 
 
 def _classes(outputs: Arrays, rows: int) -> classification_pb2.ClassificationResult:
-    for name, kind in (("classes", np.object_), ("scores", np.float32)):
-        array = outputs.get(name)
-        if array is None:
-            continue
+    for name, array in outputs.items():
         if array.ndim != 2:
             raise invalid(f"Expected Tensor shape: [batch_size num_classes] but got {array.shape}")
-        _check(name, array, kind, rows)
+        _check(name, array, np.object_ if name == "classes" else np.float32, rows)
     widths = {array.shape[1] for array in outputs.values()}
     if len(widths) > 1:
         raise invalid("Tensors class and score should match in dim_size(1).")

@@ -9,6 +9,7 @@ from tensorflow_serving.apis import classification_pb2, input_pb2, regression_pb
 from pairloom.serving.server.errors import invalid
 from pairloom.serving.server.json_tensors import (
     decode_base64,
+    dump_json,
     is_base64,
     is_unicode,
     json_text,
@@ -50,12 +51,13 @@ def json_from_classes(response: classification_pb2.ClassificationResponse) -> by
         [[entry.label, shortest_float(entry.score)] for entry in row.classes]
         for row in response.result.classifications
     ]
-    return _dump(rows)
+    return dump_json({"results": rows}, 1)
 
 
 def json_from_values(response: regression_pb2.RegressionResponse) -> bytes:
     """`{"results": [value, ...]}`."""
-    return _dump([shortest_float(row.value) for row in response.result.regressions])
+    rows = [shortest_float(row.value) for row in response.result.regressions]
+    return dump_json({"results": rows}, 1)
 
 
 def _fill(example: Any, features: Any) -> None:
@@ -64,39 +66,31 @@ def _fill(example: Any, features: Any) -> None:
     for name, value in features.items():
         if not is_unicode(name):
             raise invalid(f"A feature's name must be UTF-8. Received: {json.dumps(name)[:200]}")
-        values = value if isinstance(value, list) else [value]
         feature = example.features.feature[name]
-        for one in values:
+        for one in value if isinstance(value, list) else [value]:
             _add(feature, name, one)
 
 
 def _add(feature: Any, name: str, value: Any) -> None:
-    if isinstance(value, str) or is_base64(value):
-        kind = "bytes"
-    elif isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**64):
-        kind = "int64"
-    elif isinstance(value, (int, float)):
-        kind = "float"
-    else:
-        raise invalid(f"Feature: {name} has element with unexpected JSON type: {json_type(value)}")
+    kind, converted = _converted(name, value)
     expected = feature.WhichOneof("kind")
     if expected not in (None, f"{kind}_list"):
         raise invalid(
             f"Unexpected element type in feature: {name} expecting type: "
             f"{expected.removesuffix('_list')}"
         )
-    getattr(feature, f"{kind}_list").value.append(_converted(kind, name, value))
+    getattr(feature, f"{kind}_list").value.append(converted)
 
 
-def _converted(kind: str, name: str, value: Any) -> Any:
-    if kind == "bytes":
-        return string_bytes(value) if isinstance(value, str) else decode_base64(value)
-    if kind == "float":
-        return lossless_float(value, types_pb2.DT_FLOAT)
-    if value >= 2**63:
-        raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
-    return value
-
-
-def _dump(rows: list[Any]) -> bytes:
-    return json.dumps({"results": rows}, ensure_ascii=False, indent=1).encode("utf-8")
+def _converted(name: str, value: Any) -> tuple[str, Any]:
+    if isinstance(value, str):
+        return "bytes", string_bytes(value)
+    if is_base64(value):
+        return "bytes", decode_base64(value)
+    if isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**64):
+        if value >= 2**63:
+            raise invalid(f"Feature: {name} has uint64 element. Only int64_t is supported.")
+        return "int64", value
+    if isinstance(value, (int, float)):
+        return "float", lossless_float(value, types_pb2.DT_FLOAT)
+    raise invalid(f"Feature: {name} has element with unexpected JSON type: {json_type(value)}")

@@ -11,7 +11,7 @@ import numpy as np
 from tensorflow.core.framework import types_pb2
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.tensors import dtype_name
+from pairloom.serving.server.tensors import dtype_name, shape_text
 
 _INTEGERS = {
     types_pb2.DT_INT8: (-(2**31), 2**31, np.int8),
@@ -103,12 +103,8 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
     """
     if not outputs:
         raise invalid("Cannot convert empty tensor map to JSON")
-    if not rows:
-        columns = {name: _values(name, array) for name, array in outputs.items()}
-        value = columns if len(columns) > 1 else next(iter(columns.values()))
-        return _dump({"outputs": value})
     size = None
-    for name, array in outputs.items():
+    for name, array in outputs.items() if rows else ():
         if not array.shape:
             raise invalid(f"Tensor name: {name} has no shape information ")
         if size is not None and len(array) != size:
@@ -116,11 +112,12 @@ def json_from_outputs(outputs: Mapping[str, np.ndarray], rows: bool) -> bytes:
                 f"Tensor name: {name} has inconsistent batch size: {len(array)} expecting: {size}"
             )
         size = len(array)
+    key = "predictions" if rows else "outputs"
     columns = {name: _values(name, array) for name, array in outputs.items()}
     if len(columns) == 1:
-        return _dump({"predictions": next(iter(columns.values()))})
-    names = list(columns)
-    return _dump({"predictions": [dict(zip(names, row)) for row in zip(*columns.values())]})
+        return dump_json({key: next(iter(columns.values()))})
+    listed = [dict(zip(columns, row)) for row in zip(*columns.values())] if rows else columns
+    return dump_json({key: listed})
 
 
 def _from_rows(
@@ -139,18 +136,21 @@ def _from_rows(
             "required as per tensorinfo_map"
         )
     objects = _is_object(rows[0])
-    if not objects:
-        rows = [_plain_row(number, row, dtypes) for number, row in enumerate(rows)]
     values: dict[str, list[Any]] = {name: [] for name in dtypes}
     shapes: dict[str, tuple[int, ...]] = {}
     for number, row in enumerate(rows):
         check()
-        if not _is_object(row):
-            raise invalid(f"Expecting object but got list at item {number} of input list")
+        if objects != _is_object(row):
+            expected = "object but got list" if objects else "value/list but got object"
+            raise invalid(f"Expecting {expected} at item {number} of input list")
+        if not objects:
+            row = {next(iter(dtypes)): row}
         for name, item in row.items():
             key = f" key: {name}" if objects else ""
             try:
-                shape = _row_item(name, item, dtypes, values)
+                if name not in dtypes:
+                    raise invalid(f"JSON object: does not have named input: {name}")
+                shape = _flatten(item, dtypes[name], values[name])
                 if shapes.setdefault(name, shape) != shape:
                     raise invalid(_shape_mismatch(shapes[name], shape))
             except RequestError as error:
@@ -169,30 +169,10 @@ def _from_rows(
     }
 
 
-def _plain_row(number: int, row: Any, dtypes: Mapping[str, int]) -> dict[str, Any]:
-    if _is_object(row):
-        raise invalid(f"Expecting value/list but got object at item {number} of input list")
-    return {next(iter(dtypes)): row}
-
-
-def _row_item(
-    name: str, item: Any, dtypes: Mapping[str, int], values: dict[str, list[Any]]
-) -> tuple[int, ...]:
-    if name not in dtypes:
-        raise invalid(f"JSON object: does not have named input: {name}")
-    shape = _shape(item)
-    _collect(item, 0, shape, dtypes[name], values[name], lambda: None)
-    return shape
-
-
 def _shape_mismatch(expected: tuple[int, ...], received: tuple[int, ...]) -> str:
     if math.prod(expected) != math.prod(received):
         return f"Expecting tensor size: {math.prod(expected)} but got: {math.prod(received)}"
-    return f"Expecting shape {_shape_text(expected)} but got: {_shape_text(received)}"
-
-
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
+    return f"Expecting shape {shape_text(expected)} but got: {shape_text(received)}"
 
 
 def _from_columns(
@@ -209,10 +189,9 @@ def _from_columns(
     for name, dtype in dtypes.items():
         if name not in value:
             raise invalid(f"Missing named input: {name} in 'inputs' object.")
-        shape = _shape(value[name])
-        flat: list[Any] = []
-        _collect(value[name], 0, shape, dtype, flat, check)
-        arrays[name] = _array(flat, dtype).reshape(shape)
+        leaves: list[Any] = []
+        shape = _flatten(value[name], dtype, leaves, check)
+        arrays[name] = _array(leaves, dtype).reshape(shape)
     return arrays
 
 
@@ -225,45 +204,44 @@ def is_base64(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {"b64"} and isinstance(value["b64"], str)
 
 
+def _flatten(
+    given: Any, dtype: int, leaves: list[Any], check: Callable[[], None] = lambda: None
+) -> tuple[int, ...]:
+    """Appends the leaves of nested lists, and returns their shape, which all of them must have."""
+    shape = _shape(given)
+
+    def collect(value: Any, level: int) -> None:
+        if not isinstance(value, list):
+            if level != len(shape):
+                raise invalid(
+                    f"JSON Value: {json_text(value)} found at incorrect level: {level + 1} in the "
+                    f"JSON DOM. Expected at level: {len(shape)}"
+                )
+            leaves.append(_leaf(value, dtype))
+            return
+        if level >= len(shape):
+            raise invalid(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
+        if len(value) != shape[level]:
+            raise invalid(
+                f"Encountered list at unexpected size: {len(value)} at level: {level} expected "
+                f"size: {shape[level]}"
+            )
+        check()
+        for item in value:
+            collect(item, level + 1)
+
+    collect(given, 0)
+    return shape
+
+
 def _shape(value: Any) -> tuple[int, ...]:
     shape: list[int] = []
     while isinstance(value, list):
         if len(shape) == _MOST_AXES:
             raise invalid(f"Expecting at most {_MOST_AXES} levels of lists")
         shape.append(len(value))
-        if not value:
-            break
-        value = value[0]
+        value = value[0] if value else None
     return tuple(shape)
-
-
-def _collect(
-    value: Any,
-    level: int,
-    shape: tuple[int, ...],
-    dtype: int,
-    flat: list[Any],
-    check: Callable[[], None],
-) -> None:
-    """Appends the leaves of nested lists to `flat`, and checks that they form `shape`."""
-    if not isinstance(value, list):
-        if level != len(shape):
-            raise invalid(
-                f"JSON Value: {json_text(value)} found at incorrect level: {level + 1} in the JSON "
-                f"DOM. Expected at level: {len(shape)}"
-            )
-        flat.append(_leaf(value, dtype))
-        return
-    if level >= len(shape):
-        raise invalid(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
-    if len(value) != shape[level]:
-        raise invalid(
-            f"Encountered list at unexpected size: {len(value)} at level: {level} expected size: "
-            f"{shape[level]}"
-        )
-    check()
-    for item in value:
-        _collect(item, level + 1, shape, dtype, flat, check)
 
 
 def _leaf(value: Any, dtype: int) -> Any:
@@ -350,9 +328,8 @@ def _array(flat: list[Any], dtype: int) -> np.ndarray:
 
 def _values(name: str, array: np.ndarray) -> Any:
     if array.dtype == np.object_:
-        write = _base64_object if name.endswith("_bytes") else _readable
         flat = np.empty(array.size, np.object_)
-        flat[:] = [write(value) for value in array.ravel()]
+        flat[:] = [_text(value, name.endswith("_bytes")) for value in array.ravel()]
         return flat.reshape(array.shape).tolist()
     if array.dtype in (np.float32, np.float16):
         # By way of the shortest text: 0.2 and not 0.20000000298.
@@ -362,16 +339,15 @@ def _values(name: str, array: np.ndarray) -> Any:
     return array.tolist()
 
 
-def _base64_object(value: bytes) -> dict[str, str]:
-    return {"b64": base64.b64encode(value).decode("ascii")}
-
-
-def _readable(value: bytes | str) -> str:
+def _text(value: Any, packed: bool) -> Any:
+    if packed:
+        return {"b64": base64.b64encode(value).decode("ascii")}
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
-def _dump(document: Any) -> bytes:
-    return json.dumps(document, ensure_ascii=False).encode("utf-8")
+def dump_json(document: Any, indent: int | None = None) -> bytes:
+    """A document as the JSON of a body."""
+    return json.dumps(document, ensure_ascii=False, indent=indent).encode("utf-8", "replace")
 
 
 def json_text(value: Any) -> str:

@@ -37,8 +37,12 @@ def check_ports(options: ServerOptions) -> None:
     for flag, port in (("port", options.port), ("rest_api_port", rest_port)):
         problem = port_problem(options.bind_address, port) if port else ""
         if problem:
-            where = host_port(options.bind_address, port)
-            raise PortInUse(f"Cannot listen on {where} (--{flag}): {problem}.")
+            raise port_in_use(flag, options.bind_address, port, problem)
+
+
+def port_in_use(flag: str, address: str, port: int, problem: str) -> PortInUse:
+    """The error for a port that a flag names and that cannot be had."""
+    return PortInUse(f"Cannot listen on {host_port(address, port)} (--{flag}): {problem}.")
 
 
 def host_port(address: str, port: int) -> str:
@@ -47,9 +51,7 @@ def host_port(address: str, port: int) -> str:
 
 
 def raise_file_limit() -> None:
-    """Lets the process open as many files as it may: each connection is one, and 1,024 are soon
-    taken.
-    """
+    """Lets the process open as many files as it may: each connection is one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

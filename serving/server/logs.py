@@ -75,14 +75,10 @@ class BoundedLines(logging.Handler):
                     (lost,), None,
                 )  # fmt: skip
                 line += f"{self.format(record)}\n".encode()
+            # Past Python's own buffer, whose lock the end of the process would wait for.
             with suppress(OSError, ValueError):
-                _write_all(self._stream.fileno(), line)
-
-
-def _write_all(descriptor: int, line: bytes) -> None:
-    # Past Python's own buffer, whose lock the end of the process would wait for.
-    while line:
-        line = line[os.write(descriptor, line) :]
+                while line:
+                    line = line[os.write(self._stream.fileno(), line) :]
 
 
 def log_to_terminal(json_lines: bool = False) -> None:

@@ -1,8 +1,10 @@
 """Counters and histograms, under TF Serving's names, as Prometheus reads them."""
 
+import math
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code
@@ -11,82 +13,65 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
 
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
-def _exponential(scale: float, growth: float, count: int) -> tuple[float, ...]:
-    """Upper bounds as TensorFlow makes them; the last bucket, without a bound, is one more."""
-    return tuple(scale * growth**power for power in range(count - 1))
-
-
-_MICROSECONDS = _exponential(10, 1.8, 33)
-_ROWS = _exponential(1, 2, 15)
+# Upper bounds as TensorFlow makes them; the last bucket, without a bound, is one more.
+_MICROSECONDS = tuple(10 * 1.8**power for power in range(32))
+_ROWS = tuple(2.0**power for power in range(14))
 
 
 class Counter:
-    """Numbers that only grow, one for each set of labels."""
+    """Numbers that only grow, one for each set of labels; to be used under a lock."""
 
     kind = "counter"
 
-    def __init__(self, name: str, labels: Labels):
+    def __init__(self, name: str, *labels: str):
         self.name = name
         self._labels = labels
-        self._values: dict[Labels, int] = {}
+        self._values: dict[Labels, list[float]] = {}
 
-    def add(self, labels: Labels, amount: int = 1) -> None:
-        """Counts; call it under the lock."""
-        self._values[labels] = self._values.get(labels, 0) + amount
+    def add(self, labels: Labels, amount: float = 1) -> None:
+        """Counts."""
+        self._values.setdefault(labels, [0])[0] += amount
 
     def drop(self, first: Labels) -> None:
-        """Forgets all whose labels begin with these; call it under the lock."""
-        for labels in _beginning(self._values, first):
-            del self._values[labels]
+        """Forgets all whose labels begin with these."""
+        kept = {k: v for k, v in self._values.items() if k[: len(first)] != first}
+        self._values = kept
 
-    def lines(self) -> list[str]:
+    def lines(self) -> Iterator[str]:
         """The exposition lines."""
-        return [
-            f"{self.name}{_braces(self._labels, values)} {value}"
-            for values, value in sorted(self._values.items())
-        ]
+        for labels, values in sorted(self._values.items()):
+            yield from self._written(labels, values)
+
+    def _written(self, labels: Labels, values: Sequence[float]) -> Iterator[str]:
+        yield f"{self.name}{_braces(self._labels, labels)} {values[0]}"
 
 
-class Histogram:
+class Histogram(Counter):
     """How often which sizes came, for each set of labels."""
 
     kind = "histogram"
 
-    def __init__(self, name: str, labels: Labels, bounds: Sequence[float] = _MICROSECONDS):
-        self.name = name
-        self._labels = labels
-        self._bounds = bounds
-        self._counts: dict[Labels, list[int]] = {}
-        self._sums: dict[Labels, float] = {}
+    def __init__(self, name: str, *labels: str, bounds: Sequence[float] = _MICROSECONDS):
+        super().__init__(name, *labels)
+        self._bounds = (*bounds, math.inf)
 
-    def add(self, labels: Labels, value: float) -> None:
-        """Counts; call it under the lock."""
-        counts = self._counts.get(labels)
-        if counts is None:
-            counts = self._counts[labels] = [0] * (len(self._bounds) + 1)
-        counts[bisect_left(self._bounds, value)] += 1
-        self._sums[labels] = self._sums.get(labels, 0.0) + value
+    def add(self, labels: Labels, amount: float = 1) -> None:
+        """Counts a size."""
+        # The buckets, then the sum.
+        values = self._values.setdefault(labels, [0] * (len(self._bounds) + 1))
+        values[bisect_left(self._bounds, amount)] += 1
+        values[-1] += amount
 
-    def drop(self, first: Labels) -> None:
-        """Forgets all whose labels begin with these; call it under the lock."""
-        for labels in _beginning(self._counts, first):
-            del self._counts[labels], self._sums[labels]
-
-    def lines(self) -> list[str]:
-        """The exposition lines."""
-        lines = []
-        for values, counts in sorted(self._counts.items()):
-            total = 0
-            for bound, count in zip((*self._bounds, None), counts):
-                total += count
-                limit = "+Inf" if bound is None else f"{bound:g}"
-                where = _braces((*self._labels, "le"), (*values, limit))
-                lines.append(f"{self.name}_bucket{where} {total}")
-            braces = _braces(self._labels, values)
-            lines.append(f"{self.name}_sum{braces} {self._sums[values]:.10g}")
-            lines.append(f"{self.name}_count{braces} {total}")
-        return lines
+    def _written(self, labels: Labels, values: Sequence[float]) -> Iterator[str]:
+        *counts, total = values
+        for bound, count in zip(self._bounds, accumulate(counts)):
+            limit = "+Inf" if bound == math.inf else f"{bound:g}"
+            yield f"{self.name}_bucket{_braces((*self._labels, 'le'), (*labels, limit))} {count}"
+        braces = _braces(self._labels, labels)
+        yield f"{self.name}_sum{braces} {total:.10g}"
+        yield f"{self.name}_count{braces} {sum(counts)}"
 
 
 class Metrics:
@@ -95,32 +80,21 @@ class Metrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._gauges: dict[str, Callable[[], float]] = {}
-        self._requests = Counter(":tensorflow:serving:request_count", ("model_name", "status"))
-        self._latency = Histogram(
-            ":tensorflow:serving:request_latency", ("model_name", "API", "entrypoint")
-        )
-        self._runtime = Histogram(
-            ":tensorflow:serving:runtime_latency", ("model_name", "API", "runtime")
-        )
-        self._loads = Counter(
-            ":tensorflow:cc:saved_model:load_attempt_count", ("model_path", "status")
-        )
-        self._load_time = Counter(":tensorflow:cc:saved_model:load_latency", ("model_path",))
+        served, batched = ":tensorflow:serving:", ":tensorflow:serving:batching_session:"
+        self._requests = Counter(f"{served}request_count", "model_name", "status")
+        self._latency = Histogram(f"{served}request_latency", "model_name", "API", "entrypoint")
+        self._runtime = Histogram(f"{served}runtime_latency", "model_name", "API", "runtime")
+        loaded = ":tensorflow:cc:saved_model:load_"
+        self._loads = Counter(f"{loaded}attempt_count", "model_path", "status")
+        self._load_time = Counter(f"{loaded}latency", "model_path")
         # Where each version was loaded from, so that its counts go when it goes.
         self._paths: dict[tuple[str, int], set[str]] = {}
-        self._queueing = Histogram(
-            ":tensorflow:serving:batching_session:queuing_latency", ("thread_pool_name",)
-        )
-        self._batches = Counter(":tensorflow:serving:batching_session:wrapped_run_count", ())
-        self._rows = Histogram(
-            ":tensorflow:serving:batching_session:processed_batch_size",
-            ("thread_pool_name",),
-            _ROWS,
-        )
+        self._queueing = Histogram(f"{batched}queuing_latency", "thread_pool_name")
+        self._batches = Counter(f"{batched}wrapped_run_count")
+        self._rows = Histogram(f"{batched}processed_batch_size", "thread_pool_name", bounds=_ROWS)
         # TF Serving's have no version and no signature.
-        self._by_signature = Histogram(
-            ":pairloom:serving:latency", ("model_name", "version", "signature")
-        )
+        names = ("model_name", "version", "signature")
+        self._by_signature = Histogram(":pairloom:serving:latency", *names)
 
     def request(self, model: str, api: str, entrypoint: str, code: Code, seconds: float) -> None:
         """Counts an answered request."""
@@ -167,22 +141,17 @@ class Metrics:
         with self._lock:
             lines = []
             for metric in vars(self).values():
-                if isinstance(metric, Counter | Histogram):
+                if isinstance(metric, Counter):
                     lines += [f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
         for name, value in self._gauges.items():
             lines += [f"# TYPE {name} gauge", f"{name} {value():.10g}"]
         return ("\n".join(lines) + "\n").encode("utf-8")
 
 
-def _beginning(known: Iterable[Labels], first: Labels) -> list[Labels]:
-    return [labels for labels in known if labels[: len(first)] == first]
-
-
-def _braces(names: Sequence[str], values: Sequence[str]) -> str:
-    pairs: Mapping[str, str] = dict(zip(names, values, strict=True))
-    inside = ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs.items())
-    return f"{{{inside}}}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _braces(names: Labels, values: Labels) -> str:
+    escaped = (value.translate(_ESCAPED) for value in values)
+    return (
+        "{"
+        + ",".join(f'{name}="{value}"' for name, value in zip(names, escaped, strict=True))
+        + "}"
+    )

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from google.protobuf import text_format
+
 from pairloom.serving.server.errors import ServingError
 from pairloom.serving.server.options import ServerOptions
 
@@ -71,25 +73,32 @@ def served_models(options: ServerOptions) -> tuple[ConfiguredModel, ...]:
 
 def read_model_config(path: Path) -> tuple[ConfiguredModel, ...]:
     """Parses a `model_config_list { config { name: ... base_path: ... } }` text proto."""
-    from google.protobuf import text_format
     from tensorflow_serving.config import model_server_config_pb2
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ServingError(f"Cannot read the model config file {path}: {error}.") from None
-    config_type = model_server_config_pb2.ModelServerConfig
-    try:
-        config = text_format.Parse(text, config_type())
-    except text_format.ParseError as error:
-        raise ServingError(
-            f"Invalid protobuf file: '{path}': Error parsing text-format "
-            f"{config_type.DESCRIPTOR.full_name}: {error}. Expected a model_config_list."
-        ) from None
+    config = model_server_config_pb2.ModelServerConfig()
+    doing = f"Error parsing text-format {config.DESCRIPTOR.full_name}: "
+    parse_file(path, "the model config file", config, "a model_config_list", doing)
     models = models_of(config, str(path))
     if not models:
         raise ServingError(f"{path} names no model.")
     return models
+
+
+def parse_file(path: Path, what: str, message: Any, expected: str, doing: str = "") -> Any:
+    """Reads a text proto into a message, which it returns.
+
+    Raises:
+        ServingError: `what`, the file, cannot be read, or is not as `expected`.
+    """
+    try:
+        return text_format.Parse(path.read_text(encoding="utf-8"), message)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ServingError(f"Cannot read {what} {path}: {error}.") from None
+    except text_format.ParseError as error:
+        reason = str(error).rstrip(".")
+        raise ServingError(
+            f"Invalid protobuf file: '{path}': {doing}{reason}. Expected {expected}."
+        ) from None
 
 
 def models_of(config: Any, path: str) -> tuple[ConfiguredModel, ...]:
@@ -157,14 +166,12 @@ def _no_folder(name: str, base_path: str) -> str:
 def _path_problem(entry) -> str:
     """Why a base path is refused, in TF Serving's words; empty if it is not."""
     problem = _no_folder(entry.name, entry.base_path)
-    if problem:
-        return problem
-    if not Path(entry.base_path).is_absolute():
-        return (
+    if not problem and not Path(entry.base_path).is_absolute():
+        problem = (
             f"Expected model {entry.name} to have an absolute path or URI; got "
             f"base_path()={entry.base_path}. Write the whole path, such as /models/{entry.name}."
         )
-    return ""
+    return problem
 
 
 def _platform_problem(entry) -> str:

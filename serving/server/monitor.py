@@ -81,11 +81,6 @@ class Monitor:
                 self.in_flight -= 1
             self.note(call, entrypoint, code, reason)
 
-    def refused(self, call: Call, api: str, entrypoint: str, error: RequestError) -> None:
-        """Notes a request that was not looked at."""
-        call.api = api
-        self.note(call, entrypoint, error.code, error.message)
-
     def note(self, call: Call, entrypoint: str, code: Code, reason: str = "") -> None:
         """Notes how a request ended, and how long after `call.since`.
 
@@ -96,35 +91,28 @@ class Monitor:
             reason: What its caller was told, if it failed.
         """
         seconds = time.monotonic() - call.since
-        self.metrics.request(self._counted(call.model), call.api, entrypoint, code, seconds)
+        # Callers can make up as many names as they like.
+        counted = call.model and (self._model_of(call.model) or UNKNOWN_MODEL)
+        self.metrics.request(counted, call.api, entrypoint, code, seconds)
         if self._log:
             model = (self._model_of(call.model) or call.model)[:_LONGEST_NAME]
-            logger.info(
-                "%s %s %s",
-                call.api,
-                model or "-",
-                code.name,
-                extra={
-                    "details": {
-                        "request_id": request_id(call.id),
-                        "api": call.api,
-                        "entrypoint": entrypoint,
-                        **({"peer": call.peer} if call.peer else {}),
-                        **({"caller": call.caller} if call.caller else {}),
-                        "model": model,
-                        **({"version": call.version} if call.version is not None else {}),
-                        "signature": call.signature[:_LONGEST_NAME],
-                        "rows": call.rows,
-                        "status": code.name,
-                        "milliseconds": round(1e3 * seconds, 3),
-                        **({"error": reason} if reason else {}),
-                    }
-                },
-            )
-
-    def _counted(self, name: str) -> str:
-        """The name under which a request is counted: callers can make up as many as they like."""
-        return name and (self._model_of(name) or UNKNOWN_MODEL)
+            details = {
+                "request_id": request_id(call.id),
+                "api": call.api,
+                "entrypoint": entrypoint,
+                "peer": call.peer or None,
+                "caller": call.caller or None,
+                "model": model,
+                "version": call.version,
+                "signature": call.signature[:_LONGEST_NAME],
+                "rows": call.rows,
+                "status": code.name,
+                "milliseconds": round(1e3 * seconds, 3),
+                "error": reason or None,
+            }
+            known = {name: value for name, value in details.items() if value is not None}
+            message = f"{call.api} {model or '-'} {code.name}"
+            logger.info("%s", message, extra={"details": known})
 
 
 def request_id(given: str | None) -> str:

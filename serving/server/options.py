@@ -7,158 +7,114 @@ import importlib.metadata
 import ipaddress
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from pairloom.serving.server.errors import ServingError
 
 _MOST = 2**31 - 1
-# Of flags that are numbers, the least that they may be; no number may be more than `_MOST`.
-_LEAST = {
-    "max_message_bytes": 1,
-    "rest_api_max_connections": 1,
-    "rest_api_max_body_bytes": 1,
-    "max_rows": 0,
-    "max_computing_seconds": 0,
-    "max_input_bytes": 0,
-    "max_load_seconds": 0,
-    "lame_duck_seconds": 0,
-    "max_num_load_retries": 0,
-    "num_request_iterations_for_warmup": 0,
-    "grpc_max_threads": 0,
-    "tensorflow_session_parallelism": 0,
-    "tensorflow_intra_op_parallelism": 0,
-    "tensorflow_inter_op_parallelism": 0,
-    "file_system_poll_wait_seconds": -_MOST,
-    "model_config_file_poll_wait_seconds": -_MOST,
-    "per_process_gpu_memory_fraction": 0,
-}
+
+
+def _flag(default: Any, text: str, least: float | None = None, most: float = _MOST) -> Any:
+    """A field that is a flag, with its help, which tells a default that says something."""
+    if default or default is False:
+        text += f" (default {str(default).lower()})"
+    return dataclasses.field(default=default, metadata={"help": text, "bounds": (least, most)})
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerOptions:
-    """Settings of one server; the defaults are TF Serving's unless said otherwise.
+    """Settings of one server: its flags, each with its help, and what no flag says.
+
+    The defaults are TF Serving's unless said otherwise.
 
     Args:
-        model_base_path: Folder that holds the versions, `<model_base_path>/<number>/`.
-        model_name: Name that clients ask for.
-        model_config_file: TF Serving's text-proto `model_config_list`; replaces the two above.
-        port: gRPC port; 0 takes a free one.
-        rest_api_port: REST port, or 0 for no REST API (TF Serving: off unless given).
-        grpc_socket_path: A UNIX socket to listen on for gRPC too.
-        rest_api_enable_cors_support: Whether pages of other sites may ask over REST.
-        bind_address: Address to listen on. TF Serving listens everywhere; this server only on
-            this machine unless told otherwise, because it asks nobody for a password.
-        file_system_poll_wait_seconds: Time between two looks for versions; 0 looks once.
-        rest_api_timeout_in_ms: A REST request is given up after this time.
-        rest_api_max_connections: Most REST connections at once. (TF Serving's rest_api_num_threads
-            limits what is computed at once, which is `grpc_max_threads` here.)
-        grpc_max_threads: Requests or batches computed at once; 0 is four a core, at least 8.
-        grpc_channel_arguments: `key=value,key=value`, handed to gRPC.
-        max_message_bytes: Largest request, gRPC or REST.
-        rest_api_max_body_bytes: Largest REST body: JSON takes many times its size to read.
-        max_rows: Most rows of a request; 0: 256 of a model that pairloom made, else no limit.
-        max_computing_seconds: Longest time that a request may be computed, whatever its deadline.
-        max_input_bytes: Longest string in a request; 0: 100,000 for a text, else no limit.
-        enable_batching: Put requests together.
-        batching_parameters_file: TF Serving's `BatchingParameters`; its defaults without one.
-        monitoring_config_file: TF Serving's `MonitoringConfig`, for where the metrics are.
-        ssl_config_file: TF Serving's `SSLConfig`: gRPC over TLS. REST stays plain, as there.
-        rest_api_ssl: REST and the page over TLS too, by the same file. (TF Serving has none.)
-        lame_duck_seconds: How long requests are still taken after the server was told to stop, and
-            says that it is not ready.
-        token_file: A file with the tokens that callers must show one of, a line each, perhaps with
-            its owner's name before it (`name: token`); none: everybody may ask.
-        admin_token_file: A file with the token for reloads; none: whoever may ask may reload.
-        model_root: The one folder that models may lie in; empty: anywhere.
-        allowed_hosts: Host names that REST is asked by, with commas between them; empty: those of
-            this machine where `bind_address` is a loopback, else any.
-        max_load_seconds: Longest time for a version to load and warm up.
-        model_config_file_poll_wait_seconds: Time between two looks at the config file; 0: one look.
-        allow_version_labels_for_unavailable_models: A new label may come before its version.
-        force_allow_any_version_labels_for_unavailable_models: So may one that names another now.
-        max_num_load_retries: How often a version that failed, and has not changed since, is tried
-            again; None: without end (TF Serving: 5).
-        load_retry_interval_micros: Time between two tries; None: a growing while (TF Serving: a
-            minute).
-        log_format: `text`, or `json`: every line an object, and a line for every request.
-        saved_model_tags: Comma-separated tags of the graph to load.
-        enable_model_warmup: Make the requests that a version brings along, or call each signature
-            once, before it takes others.
-        num_request_iterations_for_warmup: How often to make each of those requests; 0 is once.
-        tensorflow_session_parallelism: Both of the next two, where they are not given.
-        tensorflow_intra_op_parallelism: Threads that share one operation; 0 is one, and requests
-            are computed side by side instead (TF Serving: every core).
-        tensorflow_inter_op_parallelism: Operations of one request that run at once; 0 is one.
-        per_process_gpu_memory_fraction: Share of the GPU's memory; 0 takes what is needed.
         optional_rest: Where the REST port cannot be had, serve without REST instead of not at all.
         free_rest_port: With `rest_api_port` 0, serve REST on a free port instead of not at all.
         ineffective: Flags that were given, are known to TF Serving, and do nothing here.
     """
 
-    model_base_path: str = ""
-    model_name: str = "default"
-    model_config_file: str = ""
-    port: int = 8500
-    rest_api_port: int = 8501
-    grpc_socket_path: str = ""
-    rest_api_enable_cors_support: bool = False
-    bind_address: str = "127.0.0.1"
-    file_system_poll_wait_seconds: float = 1
-    rest_api_timeout_in_ms: int = 30000
-    rest_api_max_connections: int = 512
-    grpc_max_threads: int = 0
-    grpc_channel_arguments: str = ""
-    max_message_bytes: int = 64 * 1024 * 1024
-    rest_api_max_body_bytes: int = 16 * 1024 * 1024
-    max_rows: int = 0
-    max_computing_seconds: float = 30
-    max_input_bytes: int = 0
-    enable_batching: bool = False
-    batching_parameters_file: str = ""
-    monitoring_config_file: str = ""
-    ssl_config_file: str = ""
-    rest_api_ssl: bool = False
-    lame_duck_seconds: float = 0
-    token_file: str = ""
-    admin_token_file: str = ""
-    model_root: str = ""
-    allowed_hosts: str = ""
-    max_load_seconds: float = 600
-    model_config_file_poll_wait_seconds: float = 0
-    allow_version_labels_for_unavailable_models: bool = False
-    force_allow_any_version_labels_for_unavailable_models: bool = False
-    max_num_load_retries: int | None = None
-    load_retry_interval_micros: int | None = None
-    log_format: str = "text"
-    saved_model_tags: str = "serve"
-    enable_model_warmup: bool = True
-    num_request_iterations_for_warmup: int = 0
-    tensorflow_session_parallelism: int = 0
-    tensorflow_intra_op_parallelism: int = 0
-    tensorflow_inter_op_parallelism: int = 0
-    per_process_gpu_memory_fraction: float = 0.0
+    model_base_path: str = _flag("", "folder that holds the versions, each named by a number")
+    model_name: str = _flag("default", "name that clients ask for (of a run: its own)")
+    model_config_file: str = _flag("", "TF Serving's model_config_list, in place of the two above")
+    port: int = _flag(8500, "gRPC port (0: a free one)", 0, 65535)
+    # TF Serving has no REST unless this is given.
+    rest_api_port: int = _flag(8501, "REST port, if free (0: no REST API)", 0, 65535)
+    grpc_socket_path: str = _flag("", "UNIX socket to listen on for gRPC too")
+    rest_api_enable_cors_support: bool = _flag(False, "let pages of other sites ask over REST")
+    # TF Serving listens everywhere. Without a token this server asks nobody who they are.
+    bind_address: str = _flag("127.0.0.1", "address to listen on (0.0.0.0: every network)")
+    file_system_poll_wait_seconds: float = _flag(
+        1, "time between looks at the folders (0: one)", -_MOST
+    )
+    rest_api_timeout_in_ms: int = _flag(30000, "time a REST request may take")
+    # TF Serving's rest_api_num_threads limits what is computed at once: here the next one does.
+    rest_api_max_connections: int = _flag(512, "REST connections at once", 1)
+    grpc_max_threads: int = _flag(
+        0, "requests computed at once (default: four a core, at least 8)", 0
+    )
+    grpc_channel_arguments: str = _flag("", "key=value,key=value for gRPC")
+    max_message_bytes: int = _flag(64 * 1024 * 1024, "bytes of the largest request", 1)
+    # JSON takes many times its size to read.
+    rest_api_max_body_bytes: int = _flag(16 * 1024 * 1024, "bytes of the largest REST body", 1)
+    max_rows: int = _flag(0, "rows of a request (default: 256 of pairloom's models)", 0)
+    max_computing_seconds: float = _flag(
+        30, "longest time to compute a request, whatever its deadline", 0
+    )
+    max_input_bytes: int = _flag(0, "longest string in a request (default: 100000 for a text)", 0)
+    enable_batching: bool = _flag(False, "put requests together")
+    batching_parameters_file: str = _flag("", "TF Serving's BatchingParameters")
+    monitoring_config_file: str = _flag("", "TF Serving's MonitoringConfig: where the metrics are")
+    ssl_config_file: str = _flag("", "TF Serving's SSLConfig: gRPC over TLS; REST stays plain")
+    rest_api_ssl: bool = _flag(False, "REST over TLS too, by --ssl_config_file")
+    lame_duck_seconds: float = _flag(0, "time from being told to stop to taking no new request", 0)
+    token_file: str = _flag("", "file of tokens that callers must send (Authorization: Bearer ...)")
+    admin_token_file: str = _flag("", "file with the token for HandleReloadConfigRequest")
+    model_root: str = _flag("", "the folder that all models must lie in (default: anywhere)")
+    allowed_hosts: str = _flag("", "host names that REST may be asked by (default: by the address)")
+    max_load_seconds: float = _flag(600, "longest time to load and warm up a version", 0)
+    model_config_file_poll_wait_seconds: float = _flag(
+        0, "time between looks at it (0: one)", -_MOST
+    )
+    allow_version_labels_for_unavailable_models: bool = _flag(
+        False, "take labels of versions that are still to come"
+    )
+    force_allow_any_version_labels_for_unavailable_models: bool = _flag(
+        False, "let labels that are in use go over to such versions, too"
+    )
+    # TF Serving: 5 times, a minute apart.
+    max_num_load_retries: int | None = _flag(
+        None, "how often a failed version that has not changed is tried again (default: no end)", 0
+    )
+    load_retry_interval_micros: int | None = _flag(
+        None, "time between such tries (default: growing)"
+    )
+    log_format: str = _flag("text", "text, or json: JSON lines, one for every request too")
+    saved_model_tags: str = _flag("serve", "tags of the graph to load, with commas between them")
+    enable_model_warmup: bool = _flag(True, "warm a version up before it serves")
+    num_request_iterations_for_warmup: int = _flag(0, "times to make each of them (0: once)", 0)
+    tensorflow_session_parallelism: int = _flag(0, "both of the next two, where not given", 0)
+    # TF Serving: every core. Here requests are computed side by side instead.
+    tensorflow_intra_op_parallelism: int = _flag(0, "threads of one operation (0: one)", 0)
+    tensorflow_inter_op_parallelism: int = _flag(0, "operations of a request at once (0: one)", 0)
+    per_process_gpu_memory_fraction: float = _flag(0.0, "share of GPU memory (0: as needed)", 0)
     optional_rest: bool = False
     free_rest_port: bool = False
     ineffective: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("port", "rest_api_port"):
-            port = getattr(self, name)
-            if not 0 <= port <= 65535:
-                raise ServingError(f"--{name} must be between 0 and 65535. Received: {port}.")
+        for field in filter(lambda field: field.metadata, dataclasses.fields(self)):
+            (least, most), number = field.metadata["bounds"], getattr(self, field.name)
+            if None not in (least, number) and not least <= number <= most:
+                raise ServingError(
+                    f"--{field.name} must be between {least} and {most}. Received: {number}."
+                )
         if self.port and self.port == self.rest_api_port:
             raise ServingError(
                 f"--rest_api_port cannot be the same as --port. Received: {self.port} for both."
             )
         if not self.model_name:
             raise ServingError("--model_name must not be empty.")
-        for name, least in _LEAST.items():
-            number = getattr(self, name)
-            if number is not None and not least <= number <= _MOST:
-                raise ServingError(
-                    f"--{name} must be between {least} and {_MOST}. Received: {number}."
-                )
         if self.batching_parameters_file and not self.enable_batching:
             raise ServingError(
                 "--batching_parameters_file is set without setting --enable_batching to true."
@@ -233,89 +189,44 @@ def boolean(text: str) -> bool:
         ) from None
 
 
-# Flag, type, help. Defaults come from ServerOptions.
-_EFFECTIVE: tuple[tuple[str, Callable[[str], Any], str], ...] = (
-    ("port", int, "gRPC port (default 8500; 0: a free one)"),
-    ("rest_api_port", int, "REST port (default 8501 where it is free; 0: no REST API)"),
-    ("grpc_socket_path", str, "UNIX socket to listen on for gRPC too"),
-    ("rest_api_enable_cors_support", boolean, "let pages of other sites ask (default false)"),
-    ("bind_address", str, "address to listen on (default 127.0.0.1; 0.0.0.0: every network)"),
-    ("model_name", str, "name that clients ask for (default: the run's, or 'default')"),
-    ("model_base_path", str, "folder that holds the versions, each in a folder named by a number"),
-    ("model_config_file", str, "TF Serving's model_config_list, for several models"),
-    ("file_system_poll_wait_seconds", float, "time between looks for versions (1; 0: once)"),
-    ("rest_api_timeout_in_ms", int, "time a REST request may take (default 30000)"),
-    ("rest_api_max_connections", int, "REST connections at once (default 512)"),
-    ("grpc_max_threads", int, "requests or batches computed at once (default: four a core)"),
-    ("grpc_channel_arguments", str, "key=value,key=value for gRPC"),
-    ("max_message_bytes", int, "largest request (default 64 MB)"),
-    ("rest_api_max_body_bytes", int, "largest REST body (default 16 MB)"),
-    ("max_rows", int, "rows of a request (default: 256 of pairloom's models)"),
-    ("max_computing_seconds", float, "longest time a request is computed (default 30)"),
-    ("max_input_bytes", int, "longest string in a request (default: 100000 for a text)"),
-    ("enable_batching", boolean, "put requests together (default false)"),
-    ("batching_parameters_file", str, "TF Serving's BatchingParameters"),
-    ("monitoring_config_file", str, "TF Serving's MonitoringConfig"),
-    ("ssl_config_file", str, "TF Serving's SSLConfig: gRPC over TLS"),
-    ("rest_api_ssl", boolean, "REST over TLS too, by --ssl_config_file (default false)"),
-    ("lame_duck_seconds", float, "time from being told to stop to taking no new request (0)"),
-    ("token_file", str, "file with tokens that callers must send (Authorization: Bearer ...)"),
-    ("admin_token_file", str, "file with the token for HandleReloadConfigRequest"),
-    ("model_root", str, "the folder that all models must lie in"),
-    ("allowed_hosts", str, "host names that REST may be asked by (default: by the address)"),
-    ("max_load_seconds", float, "longest time to load and warm up a version (default 600)"),
-    ("model_config_file_poll_wait_seconds", float, "time between looks at that file (0: once)"),
-    (
-        "allow_version_labels_for_unavailable_models",
-        boolean,
-        "take labels of versions that are still to come (default false)",
-    ),
-    (
-        "force_allow_any_version_labels_for_unavailable_models",
-        boolean,
-        "let labels that are in use go over to such versions, too (default false)",
-    ),
-    ("max_num_load_retries", int, "how often a failed version is tried again (default: no end)"),
-    ("load_retry_interval_micros", int, "time between such tries (default: a growing while)"),
-    ("log_format", str, "text, or json: JSON lines, one for every request too (default text)"),
-    ("saved_model_tags", str, "tags of the graph to load (default serve)"),
-    ("enable_model_warmup", boolean, "warm a version up before it serves (default true)"),
-    ("num_request_iterations_for_warmup", int, "how often to make each of its requests then"),
-    ("tensorflow_session_parallelism", int, "both of the next two"),
-    ("tensorflow_intra_op_parallelism", int, "threads of one operation (default 1)"),
-    ("tensorflow_inter_op_parallelism", int, "operations of a request at once (default 1)"),
-    ("per_process_gpu_memory_fraction", float, "share of GPU memory (default 0: as needed)"),
-)
+_KINDS: dict[Any, Any] = {bool: boolean, int: int, int | None: int, float: float, str: str}
 
 # Known to tensorflow_model_server, so that a script that gives them still starts.
-_INEFFECTIVE: tuple[tuple[str, Callable[[str], Any]], ...] = (
-    ("rest_api_num_threads", int),
-    ("num_load_threads", int),
-    ("num_unload_threads", int),
-    ("flush_filesystem_caches", boolean),
-    ("tensorflow_session_config_file", str),
-    ("platform_config_file", str),
-    ("remove_unused_fields_from_bundle_metagraph", boolean),
-    ("prefer_tflite_model", boolean),
-    ("num_tflite_pools", int),
-    ("num_tflite_interpreters_per_pool", int),
-    ("enable_signature_method_name_check", boolean),
-    ("xla_cpu_compilation_enabled", boolean),
-    ("enable_profiler", boolean),
-    ("thread_pool_factory_config_file", str),
-    ("mixed_precision", str),
-    ("skip_initialize_tpu", boolean),
-    ("enable_serialization_as_tensor_content", boolean),
-    ("enable_per_model_batching_parameters", boolean),
-)
+_INEFFECTIVE: dict[str, Callable[[str], Any]] = {
+    "rest_api_num_threads": int,
+    "num_load_threads": int,
+    "num_unload_threads": int,
+    "flush_filesystem_caches": boolean,
+    "tensorflow_session_config_file": str,
+    "platform_config_file": str,
+    "remove_unused_fields_from_bundle_metagraph": boolean,
+    "prefer_tflite_model": boolean,
+    "num_tflite_pools": int,
+    "num_tflite_interpreters_per_pool": int,
+    "enable_signature_method_name_check": boolean,
+    "xla_cpu_compilation_enabled": boolean,
+    "enable_profiler": boolean,
+    "thread_pool_factory_config_file": str,
+    "mixed_precision": str,
+    "skip_initialize_tpu": boolean,
+    "enable_serialization_as_tensor_content": boolean,
+    "enable_per_model_batching_parameters": boolean,
+}
 
 # Ignoring these would serve in the open what was asked to be protected.
-_REFUSED = ("use_alts_credentials",)
+_REFUSED = {"use_alts_credentials": boolean}
 
 # What these turn on is always on here.
-_GRANTED: tuple[tuple[str, Callable[[str], Any]], ...] = (
-    ("enable_grpc_healthcheck_service", boolean),
-)
+_GRANTED = {"enable_grpc_healthcheck_service": boolean}
+
+# Each flag's help, and what reads its text.
+_HELP = {f.name: f.metadata["help"] for f in dataclasses.fields(ServerOptions) if f.metadata}
+_READERS = {
+    **{f.name: _KINDS[f.type] for f in dataclasses.fields(ServerOptions) if f.metadata},
+    **_INEFFECTIVE,
+    **_GRANTED,
+    **_REFUSED,
+}
 
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -326,21 +237,25 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     value is None.
     """
     group = parser.add_argument_group("server (TF Serving's flags)")
-    for name, kind, text in _EFFECTIVE:
-        _add(group, name, kind, text)
-    for name, kind in (*_INEFFECTIVE, *_GRANTED):
-        _add(group, name, kind, argparse.SUPPRESS)
-    for name in _REFUSED:
-        _add(group, name, boolean, argparse.SUPPRESS)
-    group.add_argument("--version", action=_TellVersion, nargs=0, help="tell the version and end")
+    for name, kind in _READERS.items():
+        alone: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
+        group.add_argument(
+            *_spellings(name),
+            dest=name,
+            type=kind,
+            help=_HELP.get(name, argparse.SUPPRESS),
+            metavar="BOOL" if kind is boolean else "TEXT" if kind is str else "N",
+            **alone,
+        )
+    told = ", ".join(_versions())
+    group.add_argument("--version", action="version", version=told, help="tell the version and end")
     _let_booleans_stand_alone(parser)
 
 
 def _let_booleans_stand_alone(parser: argparse.ArgumentParser) -> None:
     # To argparse, whatever follows such a flag is its value, even a name that stands for itself.
-    kinds = (*((name, kind) for name, kind, _ in _EFFECTIVE), *_INEFFECTIVE, *_GRANTED)
-    names = [*_REFUSED, *(name for name, kind in kinds if kind is boolean)]
-    flags = {spelling for name in names for spelling in _spellings(name)}
+    booleans = [name for name, kind in _READERS.items() if kind is boolean]
+    flags = {spelling for name in booleans for spelling in _spellings(name)}
     parse = parser.parse_known_args
 
     def parse_known_args(args: Sequence[str] | None = None, namespace: Any = None) -> Any:
@@ -358,27 +273,16 @@ def _spelled_out(args: list[str], flags: set[str]) -> list[str]:
     ]
 
 
-class _TellVersion(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        known = []
-        for package in ("pairloom", "tensorflow"):
-            try:
-                known.append(f"{package} {importlib.metadata.version(package)}")
-            except importlib.metadata.PackageNotFoundError:
-                known.append(f"{package} (unknown version)")
-        print(", ".join(known))
-        parser.exit()
+def _versions() -> Iterator[str]:
+    for package in ("pairloom", "tensorflow"):
+        try:
+            yield f"{package} {importlib.metadata.version(package)}"
+        except importlib.metadata.PackageNotFoundError:
+            yield f"{package} (unknown version)"
 
 
 def _spellings(name: str) -> Iterable[str]:
     return dict.fromkeys([f"--{name}", "--" + name.replace("_", "-")])
-
-
-def _add(group: argparse._ArgumentGroup, name: str, kind: Callable[[str], Any], text: str) -> None:
-    alone: dict[str, Any] = {"nargs": "?", "const": True} if kind is boolean else {}
-    metavar = "BOOL" if kind is boolean else "TEXT" if kind is str else "N"
-    usual: dict[str, Any] = {"dest": name, "type": kind, "help": text, "metavar": metavar}
-    group.add_argument(*_spellings(name), default=None, **usual, **alone)
 
 
 def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> ServerOptions:
@@ -400,14 +304,12 @@ def options_from_arguments(arguments: argparse.Namespace, **defaults: Any) -> Se
                 f"--{name} is not supported, and serving without it would leave the "
                 "connection unprotected. Use --ssl_config_file, or leave it out."
             )
-    given = {name: getattr(arguments, name, None) for name, *_ in _EFFECTIVE}
+    given = {name: getattr(arguments, name, None) for name in _HELP}
     values = defaults | {name: value for name, value in given.items() if value is not None}
     # TF Serving has no REST unless it is asked for: whoever did not ask must not fail for it.
     if "rest_api_port" not in values:
         values["optional_rest"] = True
         if values.get("port") == ServerOptions.rest_api_port:
             values["rest_api_port"] = 0
-    ineffective = tuple(
-        name for name, _ in _INEFFECTIVE if getattr(arguments, name, None) is not None
-    )
+    ineffective = tuple(n for n in _INEFFECTIVE if getattr(arguments, n, None) is not None)
     return ServerOptions(**values, ineffective=ineffective)

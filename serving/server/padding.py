@@ -23,12 +23,8 @@ def trimmable(shapes: Shapes, description: Description | None = None) -> bool:
     """
     told = {axis for name in _shortest(shapes, description) for axis in _axes(name, description)}
     for name, shape in shapes.items():
-        if shape is None:
-            return False
-        if not _varies(shape):
-            continue
         axes = _axes(name, description)
-        if len(axes) != len(shape) - 1:
+        if shape is None or (_varies(shape) and len(axes) != len(shape) - 1):
             return False
         if any(size is None and axis not in told for axis, size in zip(axes, shape[1:])):
             return False

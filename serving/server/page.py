@@ -4,7 +4,6 @@ Predictions go through the REST API like everybody else's.
 """
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,12 +13,12 @@ from typing import Any
 import pairloom.kinds
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, RequestError, invalid
+from pairloom.serving.server.json_tensors import dump_json
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.registry import Registry
 from pairloom.serving.server.rest_api import Answer
 from pairloom.serving.server.run_scores import RunScores, ScoreBook, ScoresOf
-from pairloom.serving.server.version_folders import versions_on_disk
-from pairloom.serving.server.version_record import State
+from pairloom.serving.versions import versions_on_disk
 
 _CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -83,8 +82,7 @@ class Page:
         if method not in ("GET", "HEAD"):
             raise invalid(f"Malformed request: {method} {path}")
         if path in makers:
-            body = json.dumps(makers[path](), ensure_ascii=False).encode("utf-8", "replace")
-            return Answer(200, body, headers=_HEADERS)
+            return Answer(200, dump_json(makers[path]()), headers=_HEADERS)
         return self._files[path]
 
     def _models(self) -> dict[str, Any]:
@@ -124,20 +122,9 @@ class Page:
             }
 
     def _runs(self) -> dict[str, Any]:
-        return {
-            name: {
-                str(version): _plain(run)
-                for version, run in self._scores.scores(name, self._served(name)).items()
-            }
-            for name in self._registry.models
-        }
-
-    def _served(self, name: str) -> list[int]:
-        try:
-            rows = self._registry.status(name)
-        except RequestError:
-            return []
-        return [version for version, state, *_ in rows if state is State.AVAILABLE]
+        registry = self._registry
+        known = {n: self._scores.scores(n, registry.available(n)) for n in registry.models}
+        return {n: {str(v): _plain(run) for v, run in runs.items()} for n, runs in known.items()}
 
 
 def _read_files() -> Iterator[tuple[str, Answer]]:

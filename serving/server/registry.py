@@ -5,14 +5,13 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as StillLoading
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from pairloom.serving.description import read_description
 from pairloom.serving.server.errors import Code, NotFound, RequestError, invalid
 from pairloom.serving.server.labels import Labels, MayWait
-from pairloom.serving.server.loading import Loading, StillLoading, check_files
-from pairloom.serving.server.locks import held
 from pairloom.serving.server.model_config import ConfiguredModel
 from pairloom.serving.server.runtime import give_back_memory
 from pairloom.serving.server.saved_model import LoadedModel
@@ -20,12 +19,11 @@ from pairloom.serving.server.servable import AnswerSettings, Servable
 from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
-    deleted,
+    check_files,
     footprint,
-    in_words,
     wanted_count,
 )
-from pairloom.serving.server.version_record import Retries, State, VersionRecord
+from pairloom.serving.server.version_record import Loading, Retries, State, VersionRecord, held
 from pairloom.serving.server.warmup import warm_first
 
 logger = logging.getLogger("pairloom.serving")
@@ -73,7 +71,7 @@ class Registry:
         self._warm = warm
         self._retries = retries or Retries()
         self._max_seconds = max_load_seconds
-        self._lock = threading.Lock()  # Guards the records; held only for moments.
+        self._lock = threading.RLock()  # Guards the records; held only for moments.
         self._polling = threading.Lock()  # One poll at a time; held through loads.
         self._records: dict[str, dict[int, VersionRecord]] = {name: {} for name in self.models}
         # Of models with labels to come: versions that stay for those they have.
@@ -81,7 +79,7 @@ class Registry:
         self._folders = VersionFolders()
         # Model to what its last poll failed with.
         self._troubled: dict[str, str] = {}
-        self._unloaded = False
+        self._unloaded = threading.Event()
         self._announce = announce
         self._announced: dict[str, list[int]] = {}
 
@@ -101,8 +99,8 @@ class Registry:
                 for model in self.models.values()
                 if not self._stopping.is_set()
             ]
-            if self._unloaded:
-                self._unloaded = False
+            if self._unloaded.is_set():
+                self._unloaded.clear()
                 give_back_memory()
         return any(waiting)
 
@@ -145,7 +143,7 @@ class Registry:
             RequestError: A label names a version that is not served; all labels stay as they were.
         """
         with self._lock:
-            self.labels.assign(model, self._served(model.name), may_wait)
+            self.labels.assign(model, self.served(model.name), may_wait)
             return bool(self._kept.pop(model.name, None))
 
     def given_up(self) -> list[str]:
@@ -159,7 +157,7 @@ class Registry:
     def _failures(self, name: str) -> set[float]:
         """When those of a model that failed are tried again; none where something serves."""
         with self._lock:
-            records = [] if self._available(name) else list(self._records[name].values())
+            records = [] if self.available(name) else list(self._records[name].values())
             return {record.retry_at for record in records if record.failures}
 
     def unsettled(self) -> bool:
@@ -186,23 +184,26 @@ class Registry:
             for name in list(self._records):
                 for version in self.available(name):
                     self._unload(name, version)
-        while until is not None and self._unloading() and time.monotonic() < until:
+        while until is not None and time.monotonic() < until:
+            with self._lock:
+                known = [
+                    record for records in self._records.values() for record in records.values()
+                ]
+            if not any(record.state is State.UNLOADING for record in known):
+                break
             time.sleep(0.01)
-
-    def _unloading(self) -> bool:
-        with self._lock:
-            states = {r.state for records in self._records.values() for r in records.values()}
-        return State.UNLOADING in states
 
     def available(self, name: str) -> list[int]:
         """Versions of a model that answer requests, highest first."""
         with self._lock:
-            return self._available(name)
+            records = self._records.get(name, {}).items()
+            return sorted((v for v, r in records if r.state == State.AVAILABLE), reverse=True)
 
     def served(self, name: str) -> list[int]:
         """The available versions but for those that only their labels keep."""
         with self._lock:
-            return self._served(name)
+            kept = self._kept.get(name, set())
+            return [version for version in self.available(name) if version not in kept]
 
     def lease(
         self, name: str, version: int | None = None, label: str = ""
@@ -214,13 +215,9 @@ class Registry:
             version: A version, or None for the highest.
             label: A version's label, in place of `version`.
         """
-        if not name:
-            raise invalid("ModelSpec has no name specified.")
-        real = self.real_name(name)
         with self._lock:
-            if label:
-                version = self.labels.version(real, label)
-            versions = self._available(real) if real in self.models else []
+            real, version = self._asked(name, version, label)
+            versions = self.available(real)
             wanted = version if version is not None else max(versions, default=None)
             if wanted is None or wanted not in versions:
                 asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
@@ -234,29 +231,30 @@ class Registry:
         self, name: str, version: int | None = None, label: str = ""
     ) -> list[tuple[int, State, Code, str]]:
         """`(version, state, error code, error message)` of a model's versions, highest first."""
-        if not name:
-            raise invalid("ModelSpec has no name specified.")
-        real = self.real_name(name)
-        if label:
-            version = self.labels.version(real, label)
         with self._lock:
-            available = self._available(real) if real in self._records else []
+            real, version = self._asked(name, version, label)
             rows = [
                 (number, record.state, record.code, record.message)
                 for number, record in sorted(self._records.get(real, {}).items(), reverse=True)
                 if version is None or number == version
             ]
-        if rows:
-            return rows
-        if version is None:
-            message = f"Could not find any versions of model {name}"
-        else:
-            message = f"Could not find version {version} of model {name}"
-        raise self._not_found(real, message, available)
+        if not rows:
+            what = "any versions" if version is None else f"version {version}"
+            message = f"Could not find {what} of model {name}"
+            raise self._not_found(real, message, self.available(real))
+        return rows
+
+    def _asked(self, name: str, version: int | None, label: str) -> tuple[str, int | None]:
+        """The model's own name, and the version that a label names."""
+        if not name:
+            raise invalid("ModelSpec has no name specified.")
+        real = self.real_name(name)
+        return real, self.labels.version(real, label) if label else version
 
     def _not_found(self, name: str, message: str, versions: Sequence[int]) -> NotFound:
-        known = name in self.models
-        return NotFound(message, [in_words(name, versions)] if known else tuple(self.models))
+        served = f"version {', '.join(map(str, versions))}" if versions else "no version"
+        known = [f"{name} ({served})"] if name in self.models else tuple(self.models)
+        return NotFound(message, known)
 
     def real_name(self, name: str) -> str:
         """`name`, or the only model's name when asked for `default`."""
@@ -269,14 +267,6 @@ class Registry:
         """The model that a name asks for; empty if there is none."""
         real = self.real_name(name)
         return real if real in self.models else ""
-
-    def _available(self, name: str) -> list[int]:
-        records = self._records[name]
-        return sorted((v for v, r in records.items() if r.state == State.AVAILABLE), reverse=True)
-
-    def _served(self, name: str) -> list[int]:
-        kept = self._kept.get(name, set())
-        return [version for version in self._available(name) if version not in kept]
 
     def _poll_guarded(self, model: ConfiguredModel, patience: float | None) -> bool:
         """Polls one model, which must not keep those behind it from being polled."""
@@ -355,7 +345,7 @@ class Registry:
             record.failures = 0
         self._set(record, State.AVAILABLE)
         if before is not None:
-            before.retire(self._note_unloaded)
+            before.retire(self._unloaded.set)
         return State.AVAILABLE
 
     def _prepare(self, name: str, version: int, folder: Path) -> LoadedModel:
@@ -395,13 +385,13 @@ class Registry:
                 if version not in folders and never_served:
                     del self._records[model.name][version]
                     self._answers.metrics.forget(model.name, version)
+            loaded = {version: r.folder for version, r in self._records[model.name].items()}
         if not serving and folders:
             return
+        # A look that may take its time.
+        gone = {v for v, folder in loaded.items() if not (folder and folder.is_dir())}
         with self._lock:
-            loaded = {version: r.folder for version, r in self._records[model.name].items()}
-        gone = deleted(loaded)
-        with self._lock:
-            spare = {v for v in self._available(model.name) if v not in serving}
+            spare = {v for v in self.available(model.name) if v not in serving}
             if model.name in self._kept:
                 named = set(self.labels.of(model.name).values())
                 self._kept[model.name] = kept = (named - gone) & spare
@@ -420,18 +410,13 @@ class Registry:
             with self._lock:
                 # Wanted again meanwhile, the record is its successor's.
                 if record.state is State.UNLOADING:
-                    record.state, record.code, record.message = State.END, Code.OK, ""
+                    self._set(record, State.END)
                     self._answers.metrics.forget(name, version)
-            self._note_unloaded()
+            self._unloaded.set()
             logger.info("Unloaded %s version %d", name, version)
 
         servable.retire(closed)
 
-    def _note_unloaded(self) -> None:
-        self._unloaded = True
-
-    def _set(
-        self, record: VersionRecord, state: State, code: Code = Code.OK, message: str = ""
-    ) -> None:
+    def _set(self, record: VersionRecord, state: State) -> None:
         with self._lock:
-            record.state, record.code, record.message = state, code, message
+            record.state, record.code, record.message = state, Code.OK, ""

@@ -1,9 +1,9 @@
 """A request's body: plain, or packed with gzip. What is not clear is refused."""
 
 import asyncio
-import dataclasses
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
@@ -22,22 +22,19 @@ class TooLarge(RequestError):
         super().__init__(Code.INVALID_ARGUMENT, f"The request body is over {limit} bytes{why}.")
 
 
-@dataclasses.dataclass
 class Room:
     """What bodies may take.
 
     Args:
         each: Bytes of one body, also when unpacked.
-        together: Bytes that are left for all that are being read or answered.
-        seconds: How long one may take to come.
     """
 
-    each: int
-    together: int = 256 * 1024 * 1024
-    seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        self.together = max(self.together, 2 * self.each)
+    def __init__(self, each: int):
+        self.each = each
+        self.together = max(256 * 1024 * 1024, 2 * each)
+        """Bytes that are left for all that are being read or answered."""
+        self.seconds = 60.0
+        """How long one may take to come."""
 
 
 class Body:
@@ -54,8 +51,13 @@ class Body:
         self._receive = receive
         self._room = room
         self._held = 0
+        self._leaving: asyncio.Task[None] | None = None
         self.unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         """Whether something of it may be on the way still."""
+
+    def awaited(self) -> bool:
+        """Whether the client is still there; known once the body is read."""
+        return self._leaving is None or not self._leaving.done()
 
     async def read(self) -> bytes:
         """Reads all of it.
@@ -73,9 +75,12 @@ class Body:
             # Nothing behind such a request is to be trusted.
             self.unread = True
             raise invalid(f"Expected Content-Encoding gzip or none. Received: {packing}.")
-        if not self.unread:
-            return b""
-        if int(headers.get("content-length", "0")) > most:
+        body = await self._plain(most, packing) if self.unread else b""
+        self._leaving = asyncio.create_task(self._until_left())
+        return body
+
+    async def _plain(self, most: int, packing: str) -> bytes:
+        if int(self._headers.get("content-length", "0")) > most:
             raise TooLarge(most)
         try:
             body = await asyncio.wait_for(self._whole(most), self._room.seconds)
@@ -89,34 +94,42 @@ class Body:
 
     async def discard(self, seconds: float) -> None:
         """Lets a client send what nobody wants, for a while: else it could not read its answer."""
-        try:
+        with suppress(asyncio.TimeoutError, RequestError):
             await asyncio.wait_for(self._to_the_end(), seconds)
-        except asyncio.TimeoutError:
-            pass
 
     def release(self) -> None:
         """The request is answered."""
+        if self._leaving is not None:
+            self._leaving.cancel()
         self._room.together += self._held
         self._held = 0
 
-    async def _whole(self, most: int) -> bytes:
-        parts = []
-        while True:
+    async def _parts(self) -> AsyncIterator[bytes]:
+        """What comes, until the body's end."""
+        more = True
+        while more:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise RequestError(Code.CANCELLED, "The client left in mid-body.")
-            self._hold(len(message["body"]))
+            more = message["more_body"]
+            yield message["body"]
+
+    async def _whole(self, most: int) -> bytes:
+        parts = []
+        async for part in self._parts():
+            self._hold(len(part))
             if self._held > most:
                 raise TooLarge(most)
-            parts.append(message["body"])
-            if not message["more_body"]:
-                return b"".join(parts)
+            parts.append(part)
+        return b"".join(parts)
+
+    async def _until_left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     async def _to_the_end(self) -> None:
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect" or not message["more_body"]:
-                return
+        async for _ in self._parts():
+            pass
 
     def _hold(self, count: int) -> None:
         if count > self._room.together:

@@ -1,26 +1,32 @@
-"""REST and the page over HTTP/1.1, by uvicorn and h11: reads bodies, writes answers, drains."""
+"""REST and the page over HTTP/1.1, by uvicorn and h11: connections, bodies, answers, draining.
+
+Of the open connections there are at most so many, and none that only waits keeps another out.
+"""
 
 import asyncio
 import logging
 import socket
+import ssl
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pairloom.serving.server.config_files import TlsSettings
-from pairloom.serving.server.connections import Connections
-from pairloom.serving.server.errors import Code, PortInUse, RequestError
-from pairloom.serving.server.event_loop import EventLoop
-from pairloom.serving.server.listening import host_port, port_problem
+from pairloom.serving.server.errors import Code, RequestError
+from pairloom.serving.server.event_loop import server_loop
+from pairloom.serving.server.listening import host_port, port_in_use, port_problem
 from pairloom.serving.server.options import ServerOptions
-from pairloom.serving.server.rest_api import Answer, RestApi, error_answer
+from pairloom.serving.server.rest_api import Answer, HttpRequest, RestApi, error_answer
 from pairloom.serving.server.rest_body import Body, Receive, Room
-from pairloom.serving.server.tls import context_of
 
 logger = logging.getLogger("pairloom.serving")
 
+Peer = tuple[str, int]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 # How long a client may go on sending a body that is not wanted.
@@ -29,35 +35,110 @@ _LINGER_SECONDS = 1.0
 _PATIENCE_SECONDS = 60
 
 
+class Connections:
+    """Knows which connections wait for a request and which are at work; the event loop's alone.
+
+    One that brings no whole request within `seconds` is closed. When there are too many, so is the
+    one that has waited longest, for a new one.
+
+    Args:
+        most: How many there may be.
+        seconds: How long a request's head may take, from the connection's opening or from its
+            first byte.
+    """
+
+    def __init__(self, most: int, seconds: float):
+        self._most = most
+        self.seconds = seconds
+        # In the order in which they began to wait for a whole request.
+        self._waiting: dict[Peer, asyncio.Transport] = {}
+        self.working: dict[Peer, asyncio.Transport] = {}
+        """Those whose requests are being answered."""
+        self._timers: dict[Peer, asyncio.TimerHandle] = {}
+
+    def open(self, peer: Peer, transport: asyncio.Transport) -> None:
+        """A new connection, which may take an old one's place."""
+        if self._waiting and len(self._waiting) + len(self.working) >= self._most:
+            self._waiting[next(iter(self._waiting))].close()
+        self._waiting[peer] = transport
+        self.hear(peer)
+
+    def hear(self, peer: Peer) -> None:
+        """Something came, which must be a whole head in time."""
+        if peer in self._waiting and peer not in self._timers:
+            loop = asyncio.get_running_loop()
+            abort = self._waiting[peer].abort
+            self._timers[peer] = loop.call_later(self.seconds, abort)
+
+    def heard(self, peer: Peer) -> None:
+        """A request's head is there."""
+        if peer in self._timers:
+            self._timers.pop(peer).cancel()
+
+    def begin(self, peer: Peer) -> bool:
+        """A request is whole; False if too many others are at work already."""
+        if peer in self._waiting:
+            self.working[peer] = self._waiting.pop(peer)
+        return len(self.working) <= self._most
+
+    def end(self, peer: Peer) -> None:
+        """The request is answered."""
+        if peer in self.working:
+            self._waiting[peer] = self.working.pop(peer)
+
+    def close(self, peer: Peer) -> None:
+        """The connection is closed."""
+        self.heard(peer)
+        self._waiting.pop(peer, None)
+        self.working.pop(peer, None)
+
+    def protocol(self) -> type[asyncio.Protocol]:
+        """Uvicorn's HTTP, watched by this."""
+        connections = self
+
+        class Watched(H11Protocol):
+            def connection_made(self, transport: Any) -> None:
+                # As uvicorn itself names it in a request's scope.
+                self._peer = tuple((transport.get_extra_info("peername") or ("", 0))[:2])
+                connections.open(self._peer, transport)
+                super().connection_made(transport)
+
+            def data_received(self, data: bytes) -> None:
+                connections.hear(self._peer)
+                super().data_received(data)
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                connections.close(self._peer)
+                super().connection_lost(exc)
+
+        return Watched
+
+
 class RestFront:
     """Serves a `RestApi`.
 
     Args:
         api: What answers.
-        loop: Where it runs.
-        address: Where to listen; port 0 takes a free one.
-        room: What bodies may take.
-        max_connections: Most connections at once.
-        patience: Seconds that a request's head may take.
-        tls: Keys and certificates; None: plain.
+        options: Where to listen, and what connections and bodies may take.
+        tls: Keys and certificates, for where the options want them.
+
+    Raises:
+        PortInUse: The port cannot be had.
     """
 
-    def __init__(
-        self,
-        api: RestApi,
-        loop: EventLoop,
-        address: tuple[str, int],
-        room: Room,
-        max_connections: int = 512,
-        patience: float = _PATIENCE_SECONDS,
-        tls: TlsSettings | None = None,
-    ):
+    def __init__(self, api: RestApi, options: ServerOptions, tls: TlsSettings | None = None):
         self._api = api
-        self._loop = loop
-        self._room = room
-        self.connections = Connections(max_connections, patience)
-        self._socket = _listen(address)
+        self._loop = server_loop()
+        self._room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
+        self.connections = Connections(options.rest_api_max_connections, _PATIENCE_SECONDS)
+        address = (options.bind_address, options.rest_api_port)
+        try:
+            self._socket = _listen(address)
+        except OSError as error:
+            problem = port_problem(*address) or str(error)
+            raise port_in_use("rest_api_port", *address, problem) from None
         self.port = int(self._socket.getsockname()[1])
+        context = _context_of(tls) if tls is not None and options.rest_api_ssl else None
         config = uvicorn.Config(
             self._answer,
             http=self.connections.protocol(),
@@ -71,7 +152,7 @@ class RestFront:
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=_PATIENCE_SECONDS,
-            ssl_context_factory=(lambda *_: context_of(tls)) if tls is not None else None,
+            ssl_context_factory=(lambda *_: context) if context is not None else None,
         )
         self._server = uvicorn.Server(config)
 
@@ -95,39 +176,24 @@ class RestFront:
         self._server.force_exit = True
         return bool(done)
 
-    def close(self) -> None:
-        """Lets go of the port of a front that never started."""
-        self._socket.close()
-
     async def _answer(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+        # Of several of one name the first holds.
+        pairs = reversed(scope["headers"])
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
         body = Body(headers, receive, self._room)
         self.connections.heard(scope["client"])
         try:
-            answer = await self._ask(scope, headers, body, receive)
+            answer = await self._ask(scope, headers, body)
             await _send(answer, body, send, body.unread or self._server.should_exit)
         finally:
             body.release()
             self.connections.end(scope["client"])
 
-    async def _ask(
-        self, scope: Any, headers: dict[str, str], body: Body, receive: Receive
-    ) -> Answer:
-        gone: list[asyncio.Task[None]] = []
-        left = asyncio.Event()
-
-        async def notice() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            left.set()
-
+    async def _ask(self, scope: Any, headers: dict[str, str], body: Body) -> Answer:
         async def read() -> bytes:
             raw = await body.read()
-            gone.append(asyncio.create_task(notice()))
             # Only now, for whoever sends a body slowly must not keep others out.
             if not self.connections.begin(scope["client"]):
                 raise RequestError(
@@ -136,27 +202,16 @@ class RestFront:
                 )
             return raw
 
+        peer = host_port(*(scope["client"] or ("", 0)))
+        path = _path(scope["raw_path"])
         try:
             return await self._api.handle(
-                scope["method"],
-                _path(scope["raw_path"]),
-                read,
-                headers,
-                lambda: not left.is_set(),
-                _peer(scope),
+                HttpRequest(scope["method"], path, read, headers, body.awaited, peer)
             )
         except Exception:
             logger.exception("A REST request failed in the server.")
             failure = RequestError(Code.INTERNAL, "The server failed; its log says why.")
             return error_answer(failure)
-        finally:
-            for task in gone:
-                task.cancel()
-
-
-def _peer(scope: Any) -> str:
-    host, port = scope["client"] or ("", 0)
-    return host_port(host, port)
 
 
 def _path(target: bytes) -> str:
@@ -185,38 +240,26 @@ async def _send(answer: Answer, body: Body, send: Send, last: bool) -> None:
 
 
 def _listen(address: tuple[str, int]) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    six = ":" in address[0]
+    family = socket.AF_INET6 if six else socket.AF_INET
+    bound = socket.create_server(address, family=family, backlog=128, dualstack_ipv6=six)
     # Of sockets whose protocol is not said asyncio does not send small packets at once, and every
     # answer behind a connection's first would wait 40 ms for the client's system.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        # Only now is the port taken from others who may bind as this does.
-        listener.listen(128)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, bound.detach())
 
 
-def open_rest(
-    api: RestApi, loop: EventLoop, options: ServerOptions, tls: TlsSettings | None
-) -> RestFront:
-    """Opens the REST port; `start` answers there."""
-    address = (options.bind_address, options.rest_api_port)
-    room = Room(min(options.rest_api_max_body_bytes, options.max_message_bytes))
-    try:
-        return RestFront(
-            api,
-            loop,
-            address,
-            room,
-            options.rest_api_max_connections,
-            tls=tls if options.rest_api_ssl else None,
-        )
-    except OSError as error:
-        problem = port_problem(*address) or str(error)
-        raise PortInUse(
-            f"Cannot listen on {host_port(*address)} (--rest_api_port): {problem}."
-        ) from None
+def _context_of(tls: TlsSettings) -> ssl.SSLContext:
+    """What Python's own TLS needs for the settings that gRPC has; TLS 1.2 at least."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Python reads a key from a file alone; this one is its owner's alone, and gone at once.
+    with tempfile.TemporaryDirectory(prefix="pairloom-") as folder:
+        file = Path(folder) / "pem"
+        file.touch(mode=0o600)
+        file.write_bytes(tls.key + b"\n" + tls.certificate)
+        context.load_cert_chain(file)
+    if tls.authority:
+        context.load_verify_locations(cadata=tls.authority.decode())
+    if tls.client_verify:
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context

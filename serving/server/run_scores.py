@@ -34,7 +34,7 @@ class ScoreBook:
     """
 
     def __init__(self, scores_of: ScoresOf | None = None):
-        self._scores_of = scores_of
+        self._scores_of = scores_of or (lambda name, version: None)
         self._known: dict[tuple[str, int], RunScores] = {}
         self._looking = threading.Lock()
 
@@ -42,17 +42,11 @@ class ScoreBook:
         """What is known of these versions, those with scores only."""
         with self._looking:
             for version in versions:
-                if (name, version) not in self._known:
-                    self._look_up(name, version)
+                try:
+                    found = self._known.get((name, version)) or self._scores_of(name, version)
+                except Exception as error:  # The page stands without scores.
+                    logger.warning("No scores of version %d of %s: %s", version, name, error)
+                    continue
+                if found is not None:
+                    self._known[name, version] = found
             return {v: self._known[name, v] for v in versions if (name, v) in self._known}
-
-    def _look_up(self, name: str, version: int) -> None:
-        if self._scores_of is None:
-            return
-        try:
-            found = self._scores_of(name, version)
-        except Exception as error:  # The page stands without scores.
-            logger.warning("No scores of version %d of %s: %s", version, name, error)
-            return
-        if found is not None:
-            self._known[name, version] = found

@@ -1,4 +1,4 @@
-"""Brings TensorFlow in, quietly and with TF-Text's ops."""
+"""Brings TensorFlow in, quietly and with TF-Text's ops, and gives back the memory that it took."""
 
 import ctypes
 import gc
@@ -8,6 +8,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+
+from pairloom.serving.server.monitor import Monitor
 
 
 def quiet_tensorflow() -> None:
@@ -59,3 +61,23 @@ def memory_bytes() -> int:
     """The memory that this process holds."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Tidy:
+    """Tidies up once after each time of work; look every few seconds.
+
+    Args:
+        monitor: Knows whether there is work.
+    """
+
+    def __init__(self, monitor: Monitor):
+        self._monitor = monitor
+        self._seen = self._tidied = 0
+
+    def look(self) -> None:
+        """Gives memory back, if no request came since the last look, and some did before."""
+        begun = self._monitor.begun
+        if begun == self._seen != self._tidied and not self._monitor.in_flight:
+            self._tidied = begun
+            give_back_memory()
+        self._seen = begun

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from pairloom.serving.description import read_description
-from pairloom.serving.server.any_shape import any_shape
 from pairloom.serving.server.call import Call
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.graphs import operations
+from pairloom.serving.server.graphs import any_shape, operations
 from pairloom.serving.server.runtime import import_tensorflow
 from pairloom.serving.server.streams import Streams
-from pairloom.serving.server.tensors import array_from_proto, dtype_name
+from pairloom.serving.server.tensors import array_from_proto, dtype_name, shape_text
 
 DEFAULT_SIGNATURE = "serving_default"
 # Types of operations that change a variable, a table or a queue.
@@ -92,9 +92,8 @@ class LoadedModel:
     """
 
     def __init__(self, folder: Path, settings: SessionSettings | None = None):
-        tf = import_tensorflow()
+        import_tensorflow()
         settings = settings or SessionSettings()
-        self._tf = tf
         # The models of others may live by other shapes than they state.
         self._strict = read_description(folder) is not None
         graph = tf.Graph()
@@ -114,11 +113,9 @@ class LoadedModel:
                 )
             graph.finalize()
             self.signature_defs = dict(meta_graph.signature_def)
-            self._inputs = {}
-            self._outputs = {}
-            for name, signature in self.signature_defs.items():
-                self._inputs[name] = self._endpoints(signature.inputs)
-                self._outputs[name] = self._endpoints(signature.outputs)
+            signatures = self.signature_defs.items()
+            self._inputs = {name: self._endpoints(known.inputs) for name, known in signatures}
+            self._outputs = {name: self._endpoints(known.outputs) for name, known in signatures}
         except BaseException:
             self._session.close()
             raise
@@ -159,8 +156,11 @@ class LoadedModel:
         Raises:
             RequestError: It does not fit.
         """
-        definition = self._definition(signature)
-        checked = self._checked(signature, definition, inputs)
+        if signature not in self.signature_defs:
+            raise RequestError(
+                Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
+            )
+        checked = self._checked(signature, inputs)
         outputs = self._wanted(signature, output_filter)
         return Request(signature, checked, self._inputs[signature], outputs)
 
@@ -177,7 +177,7 @@ class LoadedModel:
         call = call or Call()
         feeds = {request.endpoints[name].tensor: array for name, array in request.inputs.items()}
         fetches = [endpoint.tensor for endpoint in request.outputs.values()]
-        options = self._tf.compat.v1.RunOptions()
+        options = tf.compat.v1.RunOptions()
         with self._streams.take(call.remaining()) as options.inter_op_thread_pool:
             call.check()
             seconds = call.remaining()
@@ -185,21 +185,17 @@ class LoadedModel:
                 options.timeout_in_ms = min(max(1, int(seconds * 1000)), 2**62)
             try:
                 values = self._session.run(fetches, feeds, options)
-            except self._tf.errors.OpError as error:
+            except tf.errors.OpError as error:
                 raise RequestError(Code(error.error_code), _reason(error)) from error
-        return {name: _array(value) for name, value in zip(request.outputs, values, strict=True)}
+        # A single text is no array to a session.
+        arrays = (
+            np.array(v, np.object_) if isinstance(v, bytes) else np.asarray(v) for v in values
+        )
+        return dict(zip(request.outputs, arrays, strict=True))
 
-    def _definition(self, signature: str) -> Any:
-        definition = self.signature_defs.get(signature)
-        if definition is None:
-            raise RequestError(
-                Code.FAILED_PRECONDITION, f'Serving signature key "{signature}" not found.'
-            )
-        return definition
-
-    def _checked(self, signature: str, definition: Any, inputs: Mapping[str, np.ndarray]) -> Arrays:
+    def _checked(self, signature: str, inputs: Mapping[str, np.ndarray]) -> Arrays:
         endpoints = self._inputs[signature]
-        defaults = getattr(definition, "defaults", {})
+        defaults = getattr(self.signature_defs[signature], "defaults", {})
         if len(inputs) > len(endpoints) or (len(inputs) < len(endpoints) and not defaults):
             raise invalid(_size_mismatch(set(inputs), set(endpoints)))
         checked = {}
@@ -211,11 +207,7 @@ class LoadedModel:
                 )
         for position, name in enumerate(sorted(endpoints)):
             endpoint = endpoints[name]
-            if endpoint.tensor is None:
-                raise RequestError(
-                    Code.UNIMPLEMENTED,
-                    f"Input {name} of signature {signature} is not a dense tensor.",
-                )
+            _check_dense(f"Input {name} of signature {signature}", endpoint)
             if name in inputs:
                 array = inputs[name]
             elif name in defaults:
@@ -227,7 +219,7 @@ class LoadedModel:
         return checked
 
     def _check(self, position: int, name: str, endpoint: Endpoint, array: np.ndarray) -> None:
-        received = self._tf.as_dtype(array.dtype).as_datatype_enum
+        received = tf.as_dtype(array.dtype).as_datatype_enum
         if received != endpoint.dtype:
             raise invalid(
                 f"Expects arg[{position}] to be {dtype_name(endpoint.dtype)} but "
@@ -257,11 +249,7 @@ class LoadedModel:
                 raise invalid(f"duplicate output tensor alias: {name}")
         names = list(output_filter) or sorted(endpoints)
         for name in names:
-            if endpoints[name].tensor is None:
-                raise RequestError(
-                    Code.UNIMPLEMENTED,
-                    f"Output {name} of signature {signature} is not a dense tensor.",
-                )
+            _check_dense(f"Output {name} of signature {signature}", endpoints[name])
         return {name: endpoints[name] for name in names}
 
     def _endpoints(self, infos: Mapping[str, Any]) -> dict[str, Endpoint]:
@@ -281,14 +269,9 @@ class LoadedModel:
         return endpoints
 
 
-def _array(value: Any) -> np.ndarray:
-    """What a session gives for an output; a single text is no array to it."""
-    return np.array(value, np.object_) if isinstance(value, bytes) else np.asarray(value)
-
-
-def shape_text(shape: Sequence[int | None]) -> str:
-    """`(None, 3)` to `[?,3]`."""
-    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+def _check_dense(what: str, endpoint: Endpoint) -> None:
+    if endpoint.tensor is None:
+        raise RequestError(Code.UNIMPLEMENTED, f"{what} is not a dense tensor.")
 
 
 def _set(names: Any) -> str:

@@ -16,13 +16,16 @@ from pairloom.serving.server.call import Call
 from pairloom.serving.server.config_files import BatchingParameters
 from pairloom.serving.server.errors import Code, RequestError, invalid
 from pairloom.serving.server.metrics import Metrics
+from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Arrays, LoadedModel
+from pairloom.serving.server.tensors import longest
 
 # A model that reads far more than it ever saw fills the memory, and has nothing good to say.
 LONGEST_TEXT = 100_000
 # Each row of a search is work for a whole network, many times over.
 MOST_ROWS = 256
 _ANY = 2**63 - 1
+_FOR_EVER = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,21 +33,14 @@ class AnswerSettings:
     """How versions answer.
 
     Args:
+        options: The limits on what a request may bring and take.
         batching: How requests are put together; None: each alone.
-        max_input_bytes: Longest string that is taken; 0: where by the model's description an input
-            is of a kind that is text, as long as the longest that it learned from, at most
-            `LONGEST_TEXT`; what it says of one whose values are files; no limit elsewhere.
-        max_rows: Most rows of a request; 0: `MOST_ROWS` of a model with a description, no limit
-            elsewhere.
-        max_seconds: Longest time that one is computed.
         metrics: Where to count.
         pool: Computes what is not put together.
     """
 
+    options: ServerOptions = ServerOptions()
     batching: BatchingParameters | None = None
-    max_input_bytes: int = 0
-    max_rows: int = 0
-    max_seconds: float = 30.0
     metrics: Metrics = dataclasses.field(default_factory=Metrics)
     pool: Executor = dataclasses.field(default_factory=ThreadPoolExecutor)
 
@@ -69,7 +65,8 @@ class Servable:
         self._batcher = None
         if settings.batching is not None:
             self._batcher = Batcher(model, settings.batching, settings.metrics.batch, description)
-        self._max_rows = settings.max_rows or (_ANY if description is None else MOST_ROWS)
+        usual = _ANY if description is None else MOST_ROWS
+        self._max_rows = settings.options.max_rows or usual
         self._users = 0
         self._closed: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -98,7 +95,7 @@ class Servable:
         self.check_rows(call.rows)
         for name, array in request.inputs.items():
             self._check_length(name, array)
-        call.limit(self._settings.max_seconds)
+        call.limit(self._settings.options.max_computing_seconds or _FOR_EVER)
         call.check()
         started = time.monotonic()
         rows = batch_rows(request, self._description) if self._batcher is not None else 0
@@ -135,12 +132,11 @@ class Servable:
             )
 
     def _check_length(self, name: str, array: np.ndarray) -> None:
-        limit = self._settings.max_input_bytes or self._limits.get(name, _ANY)
-        longest = max(map(len, array.ravel()), default=0) if array.dtype == np.object_ else 0
-        if longest > limit:
+        limit = self._settings.options.max_input_bytes or self._limits.get(name, _ANY)
+        if longest(array) > limit:
             raise invalid(
-                f"Input {name} holds a string of {longest} bytes; the server takes at most {limit} "
-                "(its flag --max_input_bytes)."
+                f"Input {name} holds a string of {longest(array)} bytes; the server takes at most "
+                f"{limit} (its flag --max_input_bytes)."
             )
 
     def acquire(self) -> None:
@@ -184,7 +180,11 @@ class Servable:
 
 
 def _limits(model: LoadedModel, description: Description) -> dict[str, int]:
-    """How long a string may be in an input: a text, or a file as the model's fields say."""
+    """How long a string may be in an input.
+
+    Where its kind is text, as long as the longest that the model learned from, at most
+    `LONGEST_TEXT`; where its values are files, what its field says; no limit elsewhere.
+    """
     fields = {field.name: field for field in (*description.inputs, description.output)}
     for signature in (DEFAULT_SIGNATURE, "score"):
         if signature in model.signature_defs:
@@ -201,9 +201,8 @@ def _longest(field: Field, description: Description) -> int:
     """As long as the longest that the model learned from; of a document that is each sentence."""
     flat = len(description.axes.get(field.tokens, ())) == 1
     # A character has four bytes at most.
-    return (
-        min(LONGEST_TEXT, 4 * description.longest) if flat and description.longest else LONGEST_TEXT
-    )
+    known = 4 * description.longest if flat else 0
+    return min(LONGEST_TEXT, known or LONGEST_TEXT)
 
 
 def wait_for(answer: "Future[Arrays]", call: Call) -> Arrays:

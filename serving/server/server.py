@@ -1,44 +1,30 @@
 """The server as a whole: models, gRPC, REST, polling, start and stop."""
 
 import asyncio
-import dataclasses
 import gc
 import logging
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from pairloom.serving.server.access import Token
-from pairloom.serving.server.config_files import (
-    BatchingParameters,
-    TlsSettings,
-    read_batching,
-    read_monitoring,
-    read_tls,
-)
-from pairloom.serving.server.errors import PortInUse, RequestError, ServingError, invalid
+from pairloom.serving.server.config_files import Files
+from pairloom.serving.server.errors import PortInUse
 from pairloom.serving.server.event_loop import server_loop
-from pairloom.serving.server.hosts import Hosts
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.listening import check_ports, host_port, raise_file_limit
 from pairloom.serving.server.logs import log_to_terminal
 from pairloom.serving.server.metrics import Metrics
-from pairloom.serving.server.model_config import (
-    ConfiguredModel,
-    check_root,
-    models_of,
-    served_models,
-)
 from pairloom.serving.server.monitor import Monitor
 from pairloom.serving.server.options import ServerOptions
 from pairloom.serving.server.run_scores import ScoresOf
 from pairloom.serving.server.runtime import (
+    Tidy,
     import_tensorflow,
     memory_bytes,
     prefer_light_keras,
@@ -46,7 +32,6 @@ from pairloom.serving.server.runtime import (
 )
 
 if TYPE_CHECKING:
-    from pairloom.serving.server.configuring import Configurer
     from pairloom.serving.server.grpc_api import GrpcFront
     from pairloom.serving.server.registry import Registry
     from pairloom.serving.server.rest_front import RestFront
@@ -60,18 +45,6 @@ _IDLE_SECONDS = 5.0
 # A load that takes longer holds up no other.
 _PATIENCE_SECONDS = 30.0
 _FOR_EVER = 1e9
-
-
-@dataclasses.dataclass(frozen=True)
-class _Checked:
-    """What the options' files say."""
-
-    models: tuple[ConfiguredModel, ...]
-    batching: BatchingParameters | None
-    metrics_path: str
-    tls: TlsSettings | None
-    token: Token
-    admin: Token
 
 
 class ModelServer:
@@ -100,10 +73,8 @@ class ModelServer:
         self._grpc: GrpcFront | None = None
         self._rest: RestFront | None = None
         self._registry: Registry | None = None
-        self._configurer: Configurer | None = None
         self._pollers: list[threading.Thread] = []
         self._pools: list[ThreadPoolExecutor] = []
-        self._loop = server_loop()
         self._port = 0
 
     def __enter__(self) -> "ModelServer":
@@ -122,55 +93,52 @@ class ModelServer:
         """The REST port once started; 0 without a REST API."""
         return self._rest.port if self._rest is not None else 0
 
-    def start(self) -> "ModelServer":
+    def start(self, alone: bool = False) -> "ModelServer":
         """Loads what is there, then takes requests; returns when it does.
+
+        Args:
+            alone: Whether the process does nothing but serve.
 
         Raises:
             ServingError: A port is in use, or a flag, path or config file is wrong.
         """
-        checked = self.check()
+        files = self.check()
         quiet_tensorflow()
+        if alone:
+            prefer_light_keras()
         import_tensorflow()
+        if alone:
+            # What is there now stays: later collections need not look at it, and pause less.
+            gc.collect()
+            gc.freeze()
         try:
-            self._start(checked)
+            self._start(files)
         except BaseException:
             self.stop(0)
             raise
         return self
 
-    def check(self) -> _Checked:
+    def check(self) -> Files:
         """Finds what is wrong for a cheap reason, before TensorFlow is imported.
-
-        Returns:
-            What to serve, and how.
 
         Raises:
             ServingError: As `start`.
         """
-        options = self.options
-        batching = read_batching(options.batching_parameters_file)
-        checked = _Checked(
-            models=served_models(options),
-            batching=batching if options.enable_batching else None,
-            metrics_path=read_monitoring(options.monitoring_config_file),
-            tls=read_tls(options.ssl_config_file),
-            token=Token(options.token_file),
-            admin=Token(options.admin_token_file),
-        )
-        check_ports(options)
-        return checked
+        files = Files(self.options)
+        check_ports(self.options)
+        return files
 
-    def _start(self, checked: _Checked) -> None:
+    def _start(self, files: Files) -> None:
         from pairloom.serving.server.configuring import ConfigFile, Configurer
+        from pairloom.serving.server.core import Core
         from pairloom.serving.server.grpc_api import MOST_CALLS, GrpcFront
         from pairloom.serving.server.page import Page
         from pairloom.serving.server.registry import Registry
         from pairloom.serving.server.rest_api import RestApi
-        from pairloom.serving.server.rest_front import open_rest
+        from pairloom.serving.server.rest_front import RestFront
         from pairloom.serving.server.saved_model import LoadedModel, SessionSettings
         from pairloom.serving.server.servable import AnswerSettings
         from pairloom.serving.server.streams import Streams
-        from pairloom.serving.server.tidying import Tidy
         from pairloom.serving.server.version_record import Retries
 
         raise_file_limit()
@@ -185,7 +153,7 @@ class ModelServer:
             gpu_fraction=options.per_process_gpu_memory_fraction,
         )
         interval = max(0.0, options.file_system_poll_wait_seconds)
-        for name in checked.batching.ignored if checked.batching else ():
+        for name in files.batching.ignored if files.batching else ():
             logger.warning("%s in the batching parameters has no effect here.", name)
         metrics = Metrics()
         compute = ThreadPoolExecutor(streams, thread_name_prefix="compute")
@@ -193,31 +161,21 @@ class ModelServer:
         threads = ThreadPoolExecutor(2 * MOST_CALLS, thread_name_prefix="request")
         self._pools = [compute, threads]
         registry = self._registry = Registry(
-            checked.models,
+            files.models,
             load=lambda folder: LoadedModel(folder, settings),
             quiet_seconds=min(1.0, interval),
             warm=options.enable_model_warmup and max(1, options.num_request_iterations_for_warmup),
             announce=self._announce,
-            answers=AnswerSettings(
-                checked.batching,
-                options.max_input_bytes,
-                options.max_rows,
-                options.max_computing_seconds or _FOR_EVER,
-                metrics,
-                compute,
-            ),
+            answers=AnswerSettings(options, files.batching, metrics, compute),
             stopping=self._stopping,
             retries=Retries.of(options),
             max_load_seconds=options.max_load_seconds or _FOR_EVER,
         )
-        self._configurer = Configurer(registry, MayWait.of(options))
+        configurer = Configurer(registry, MayWait.of(options), options.model_root)
         monitor = Monitor(metrics, options.log_format == "json", registry.model_of)
-        for name, value in (
-            ("in_flight", lambda: monitor.in_flight),
-            ("computing", lambda: self._streams.busy),
-            ("memory_bytes", memory_bytes),
-        ):
-            metrics.gauge(f":pairloom:serving:{name}", value)
+        metrics.gauge(":pairloom:serving:in_flight", lambda: monitor.in_flight)
+        metrics.gauge(":pairloom:serving:computing", lambda: self._streams.busy)
+        metrics.gauge(":pairloom:serving:memory_bytes", memory_bytes)
         # A version that was pushed this very second is worth a moment's wait.
         until = time.monotonic() + 2 * min(1.0, interval)
         while registry.unsettled() and time.monotonic() < until:
@@ -230,37 +188,13 @@ class ModelServer:
             registry.poll(_PATIENCE_SECONDS)
         if self._stopping.is_set():
             return
-        self._configurer.check_loaded(registry.given_up())
-        self._configurer.check_labels()
-        loop = self._loop
-        self._grpc = GrpcFront(
-            registry,
-            loop,
-            threads,
-            options,
-            monitor,
-            self._reload,
-            checked.tls,
-            checked.token,
-            checked.admin,
-        )
+        configurer.check_start()
+        core = Core(options, files, registry, monitor, threads)
+        self._grpc = GrpcFront(core, configurer.reload)
         if options.rest_api_port or options.free_rest_port:
-            seconds = options.rest_api_timeout_in_ms / 1000
-            api = RestApi(
-                registry,
-                loop,
-                threads,
-                seconds if seconds > 0 else None,
-                monitor,
-                checked.metrics_path,
-                checked.token,
-                Page(registry, self._scores_of),
-                Hosts(options),
-                self.healthy,
-                options.rest_api_enable_cors_support,
-            )
+            api = RestApi(core, Page(registry, self._scores_of), self.healthy)
             try:
-                self._rest = open_rest(api, loop, options, checked.tls)
+                self._rest = RestFront(api, options, files.tls)
                 self._rest.start()
             except PortInUse as error:
                 if not options.optional_rest:
@@ -278,7 +212,7 @@ class ModelServer:
         self._repeat("memory", _IDLE_SECONDS, Tidy(monitor).look)
         if options.model_config_file:
             wait = max(0.0, options.model_config_file_poll_wait_seconds)
-            file = ConfigFile(Path(options.model_config_file), self._configurer, options.model_root)
+            file = ConfigFile(Path(options.model_config_file), configurer)
             self._repeat("config", wait, file.poll)
 
     def healthy(self) -> bool:
@@ -299,21 +233,17 @@ class ModelServer:
         def left() -> float:
             return max(0.0, until - time.monotonic())
 
-        self._loop.run(self._drain(left))
+        async def drain() -> None:
+            fronts = [front for front in (self._grpc, self._rest) if front is not None]
+            await asyncio.gather(*(front.drain(left()) for front in fronts))
+
+        server_loop().run(drain())
         for poller in self._pollers:
             poller.join(left())
         if self._registry is not None:
             self._registry.close(left())
         for pool in self._pools:
             pool.shutdown(wait=False)
-
-    async def _drain(self, left: Callable[[], float]) -> None:
-        fronts: list[Coroutine[Any, Any, Any]] = []
-        if self._grpc is not None:
-            fronts.append(self._grpc.stop(left()))
-        if self._rest is not None:
-            fronts.append(self._rest.drain(left()))
-        await asyncio.gather(*fronts)
 
     def _repeat(self, what: str, interval: float, look: Callable[[], Any]) -> None:
         """Looks again and again, in a thread of its own; never with an interval of 0."""
@@ -329,33 +259,6 @@ class ModelServer:
             thread = threading.Thread(target=repeat, name=what, daemon=True)
             self._pollers.append(thread)
             thread.start()
-
-    def _reload(self, config: Any, seconds: float | None) -> None:
-        """Serves what a `ModelServerConfig` message asks for."""
-        assert self._configurer is not None
-        if config.WhichOneof("config") != "model_config_list":
-            raise invalid(
-                "ServerModelConfig type not supported by HandleReloadConfigRequest. Only "
-                "ModelConfigList is currently supported"
-            )
-        served = self._registry.models if self._registry is not None else {}
-        for entry in config.model_config_list.config:
-            platform = entry.model_platform
-            if entry.name in served and platform not in ("", "tensorflow"):
-                raise invalid(
-                    f"Illegal to change a model's platform. For model {entry.name} platform "
-                    f"was tensorflow and new platform requested is {platform}"
-                )
-        try:
-            models = models_of(config, "The request")
-            check_root(models, self.options.model_root)
-            self._configurer.configure(models, seconds)
-        except ServingError as error:
-            raise invalid(str(error)) from None
-        except RequestError as error:
-            logger.warning("Serving by request, but for this: %s", error)
-            raise
-        logger.info("Serving by request: %s.", ", ".join(map(_shown, models)) or "no model")
 
     def _announce(self, name: str, versions: list[int]) -> None:
         if not self._port:
@@ -377,11 +280,6 @@ class ModelServer:
         logger.info(
             "Serving %s version%s %s on %s", name, "s" * (len(versions) > 1), numbers, where
         )
-
-
-def _shown(model: ConfiguredModel) -> str:
-    labels = ", ".join(f"{label} {version}" for label, version in sorted(model.labels.items()))
-    return f"{model.name} ({labels})" if labels else model.name
 
 
 def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
@@ -415,14 +313,7 @@ def serve(options: ServerOptions, scores_of: ScoresOf | None = None) -> None:
             usual[number] = signal.signal(number, on_signal)
     try:
         server = ModelServer(options, scores_of, stop)
-        server.check()
-        quiet_tensorflow()
-        prefer_light_keras()
-        import_tensorflow()
-        # What is there now stays: later collections need not look at it, and pause less.
-        gc.collect()
-        gc.freeze()
-        server.start()
+        server.start(alone=True)
         # Python runs a signal's handler in this thread, which a wait without end may never leave
         # when the system gave the signal to another one.
         while not stop.wait(0.5):

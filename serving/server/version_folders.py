@@ -3,30 +3,14 @@
 import dataclasses
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
+from pairloom.serving.versions import versions_on_disk
 
 logger = logging.getLogger("pairloom.serving")
-
-
-def versions_on_disk(base_path: Path) -> dict[int, Path]:
-    """Finds the folders named by a number.
-
-    Returns:
-        Version to folder, highest first. When `7` and `007` are both there, either may win.
-
-    Raises:
-        OSError: The base path cannot be listed.
-    """
-    found = {}
-    for entry in os.scandir(base_path):
-        if entry.name.isascii() and entry.name.isdigit() and entry.is_dir():
-            version = int(entry.name)
-            if version < 2**63:
-                found[version] = Path(entry.path)
-    return dict(sorted(found.items(), reverse=True))
 
 
 class VersionFolders:
@@ -71,17 +55,6 @@ def _hint(folder: Path) -> str:
     except OSError:
         return ""
     return f". There are some in {found}: name that, if it is meant" if found else ""
-
-
-def deleted(folders: Mapping[int, Path | None]) -> set[int]:
-    """The versions whose folders are not there any more; a look that may take its time."""
-    return {version for version, folder in folders.items() if not (folder and folder.is_dir())}
-
-
-def in_words(name: str, versions: Iterable[int]) -> str:
-    """A model with its versions, for people."""
-    served = ", ".join(map(str, versions))
-    return f"{name} ({f'version {served}' if served else 'no version'})"
 
 
 def candidates(policy: VersionPolicy, versions: Iterable[int]) -> Iterator[int]:
@@ -136,3 +109,12 @@ def footprint(folder: Path) -> Footprint:
             files.append((os.path.relpath(path, folder), stat.st_size, stat.st_ctime_ns))
             newest = max(newest, stat.st_ctime_ns)
     return Footprint(tuple(sorted(files)), newest / 1e9)
+
+
+def check_files(folder: Path) -> None:
+    """Raises `RequestError` for what is no file: to read a pipe or a device may never end."""
+    for path in folder.rglob("*"):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise RequestError(
+                Code.FAILED_PRECONDITION, f"Expected files and folders. Received: {path}."
+            )

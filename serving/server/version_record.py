@@ -1,14 +1,18 @@
-"""What is known of one version of one model, and when a version that failed is tried again."""
+"""One version of one model: on its way into memory, in it, or failed until it is tried again."""
 
 import dataclasses
 import enum
 import math
+import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pairloom.serving.server.errors import Code
-from pairloom.serving.server.loading import Loading
+from pairloom.serving.server.errors import Code, RequestError
 from pairloom.serving.server.options import ServerOptions
+from pairloom.serving.server.saved_model import LoadedModel
 from pairloom.serving.server.servable import Servable
 from pairloom.serving.server.version_folders import Footprint
 
@@ -43,9 +47,8 @@ class Retries:
     def of(cls, options: ServerOptions) -> "Retries":
         """As the flags say; an interval that is given stays the same."""
         micros = options.load_retry_interval_micros
-        if micros is None:
-            return cls(most=options.max_num_load_retries)
-        return cls(max(0, micros) / 1e6, options.max_num_load_retries, grow=False)
+        seconds = 1.0 if micros is None else max(0, micros) / 1e6
+        return cls(seconds, options.max_num_load_retries, grow=micros is None)
 
     def wait(self, failures: int) -> float:
         """Seconds from the last of so many failures in a row to the next try."""
@@ -54,6 +57,49 @@ class Retries:
         if not self.grow:
             return self.seconds
         return min(_LONGEST_RETRY_WAIT, self.seconds * 2 ** min(failures - 1, 10))
+
+
+class Loading:
+    """Loads in a thread of its own, so that nothing else waits for what hangs.
+
+    Args:
+        load: Does it.
+        look: The folder as it was.
+    """
+
+    def __init__(self, load: Callable[[], LoadedModel], look: Footprint):
+        self.look = look
+        self._since = time.monotonic()
+        self._loaded: Future[LoadedModel] = Future()
+        threading.Thread(target=self._run, args=(load,), name="load", daemon=True).start()
+
+    def _run(self, load: Callable[[], LoadedModel]) -> None:
+        try:
+            self._loaded.set_result(load())
+        except BaseException as error:
+            self._loaded.set_exception(error)
+
+    def seconds(self) -> float:
+        """How long it has been loading."""
+        return time.monotonic() - self._since
+
+    def result(self, patience: float) -> LoadedModel:
+        """The model, or what went wrong.
+
+        Raises:
+            TimeoutError: Of `concurrent.futures`: it began less than `patience` seconds ago or has
+                taken longer.
+        """
+        return self._loaded.result(max(0.0, patience - self.seconds()))
+
+    def abandon(self) -> None:
+        """Nobody wants it any more; should it come, it is closed."""
+
+        def close(done: "Future[LoadedModel]") -> None:
+            with suppress(BaseException):
+                done.result().close()
+
+        self._loaded.add_done_callback(close)
 
 
 @dataclasses.dataclass
@@ -114,3 +160,15 @@ class VersionRecord:
         self.code = Code(int(number or Code.UNKNOWN))
         self.message = " ".join(message.split())[:500]
         return first
+
+
+@contextmanager
+def held(lock: threading.Lock, until: float | None) -> Iterator[None]:
+    """Holds a lock; None waits as long as it takes, otherwise until then, in monotonic time."""
+    seconds = -1 if until is None else max(0.0, until - time.monotonic())
+    if not lock.acquire(timeout=seconds):
+        raise RequestError(Code.DEADLINE_EXCEEDED, "Deadline exceeded: versions are being loaded.")
+    try:
+        yield
+    finally:
+        lock.release()

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from google.protobuf.message import DecodeError
-from tensorflow_serving.apis import predict_pb2
 
 from pairloom.serving.server.errors import Code, RequestError, invalid
-from pairloom.serving.server.inference import CLASSIFY, REGRESS, Run, infer
+from pairloom.serving.server.inference import CLASSIFY, REGRESS, infer
 from pairloom.serving.server.saved_model import DEFAULT_SIGNATURE, Endpoint, LoadedModel
 from pairloom.serving.server.tensors import arrays_from_protos
 from pairloom.serving.warmup_requests import (
@@ -99,8 +98,7 @@ def replay(model: LoadedModel, folder: Path, times: int = 1) -> int | None:
     path = folder / WARMUP_FILE
     count = 0
     try:
-        for log in read_warmup_requests(str(folder)):
-            count += 1
+        for count, log in enumerate(read_warmup_requests(str(folder)), 1):
             if count > MOST_REQUESTS:
                 raise invalid(
                     f"Number of warmup records exceeds the maximum ({MOST_REQUESTS}) at {path}"
@@ -121,7 +119,9 @@ def _call(model: LoadedModel, log: Any) -> None:
     kind = log.WhichOneof("log_type")
     run = functools.partial(model.run, timeout=_OWN_SECONDS)
     if kind == "predict_log":
-        _predict(run, log.predict_log.request)
+        request = log.predict_log.request
+        inputs = arrays_from_protos(request.inputs)
+        run(request.model_spec.signature_name or DEFAULT_SIGNATURE, inputs, request.output_filter)
     elif kind in _METHODS:
         request = getattr(log, kind).request
         infer(model, run, request.model_spec, request.input, _METHODS[kind])
@@ -131,15 +131,6 @@ def _call(model: LoadedModel, log: Any) -> None:
             infer(model, run, task.model_spec, request.input, task.method_name)
     elif kind == "session_run_log":
         raise RequestError(Code.UNIMPLEMENTED, f"Unsupported log_type for warmup: {kind}")
-
-
-def _predict(run: Run, request: predict_pb2.PredictRequest) -> None:
-    signature = request.model_spec.signature_name or DEFAULT_SIGNATURE
-    try:
-        inputs = arrays_from_protos(request.inputs)
-    except ValueError as error:
-        raise invalid(f"tensor parsing error: {error}") from None
-    run(signature, inputs, list(request.output_filter))
 
 
 def _blank(endpoint: Endpoint) -> np.ndarray:

@@ -16,7 +16,7 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline import records
 from pairloom.pipeline.run_folder import RunFolder
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 PAIRLOOM = Path(sys.executable).with_name("pairloom")
 LONGEST = 600

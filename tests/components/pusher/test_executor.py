@@ -9,7 +9,7 @@ pytest.importorskip("tfx")
 from tfx.types import standard_artifacts
 
 from pairloom.components.pusher.executor import Executor
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from pairloom.components.pusher import pushing
 from pairloom.components.pusher.pushing import NOTE, push_model
-from pairloom.serving.server.version_folders import versions_on_disk
+from pairloom.serving.versions import versions_on_disk
 
 FILES = ("saved_model.pb", "assets.extra/pairloom.json", "variables/variables.index")
 

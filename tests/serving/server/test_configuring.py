@@ -4,12 +4,14 @@ import shutil
 import time
 
 import pytest
+from tensorflow_serving.config import model_server_config_pb2
 
 from pairloom.serving.server.configuring import ConfigFile, Configurer
 from pairloom.serving.server.errors import Code, RequestError, ServingError
 from pairloom.serving.server.labels import MayWait
 from pairloom.serving.server.model_config import ConfiguredModel, VersionPolicy
 from pairloom.serving.server.registry import Registry
+from pairloom.serving.server.version_record import Retries
 
 
 class Model:
@@ -99,17 +101,17 @@ def test_flags_say_which_labels_may_come_before_their_version(model, may_wait, l
 
 
 def test_the_first_configuration_s_labels_are_checked_too(model):
-    started(model("m", 1, stable=1))[1].check_labels()
-    started(model("m", 1, stable=9), may_wait=MayWait.NEW)[1].check_labels()
+    started(model("m", 1, stable=1))[1].check_start()
+    started(model("m", 1, stable=9), may_wait=MayWait.NEW)[1].check_start()
     with pytest.raises(ServingError, match="version 9 of model m.*--allow_version_labels_for_un"):
-        started(model("m", 1, stable=9))[1].check_labels()
+        started(model("m", 1, stable=9))[1].check_start()
 
 
 def test_a_label_s_version_that_is_still_written_is_waited_for_at_the_start(model):
     wanted = model("m", 1, stable=1)
     registry, configurer = started(wanted, quiet_seconds=0.5)
     assert registry.available("m") == []
-    configurer.check_labels()
+    configurer.check_start()
     assert labelled(registry) == 1
 
 
@@ -190,3 +192,48 @@ def test_the_file_holds_again_after_a_request(model, tmp_path):
         configurer.configure([model("m", 2, stable=9)])
     file.poll()
     assert registry.available("m") == [1]
+
+
+def config(*models, platform="tensorflow"):
+    message = model_server_config_pb2.ModelServerConfig()
+    message.model_config_list.SetInParent()
+    for name, base_path in models:
+        entry = message.model_config_list.config.add(name=name, base_path=str(base_path))
+        entry.model_platform = platform
+    return message
+
+
+def test_a_request_serves_what_it_asks_for(model, tmp_path):
+    registry, configurer = started(model("m", 1))
+    model("other", 3)
+    configurer.reload(config(("m", tmp_path / "m"), ("other", tmp_path / "other")), 10)
+    assert registry.available("m") == [1] and registry.available("other") == [3]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            model_server_config_pb2.ModelServerConfig(),
+            "Only ModelConfigList is currently supported",
+        ),
+        (config(("m", "/m"), platform="sklearn"), "Illegal to change a model's platform"),
+        (config(("m", "/m"), ("m", "/m")), "names a model more than once"),
+        (config(("n", "/elsewhere")), r"must lie in .* \(--model_root\)"),
+    ],
+)
+def test_a_request_that_cannot_be_is_invalid_and_changes_nothing(model, tmp_path, asked, message):
+    registry, _ = started(model("m", 1))
+    with pytest.raises(RequestError, match=message) as error:
+        Configurer(registry, root=str(tmp_path)).reload(asked, 10)
+    assert error.value.code == Code.INVALID_ARGUMENT
+    assert registry.available("m") == [1]
+
+
+def test_models_that_are_given_up_end_the_start(model):
+    def load(folder):
+        raise ValueError("broken")
+
+    _, configurer = started(model("m", 1), load=load, retries=Retries(most=0))
+    with pytest.raises(ServingError, match="broken.*leave --max_num_load_retries out"):
+        configurer.check_start()

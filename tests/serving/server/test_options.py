@@ -1,4 +1,5 @@
 import argparse
+import dataclasses
 import re
 import subprocess
 import sys
@@ -226,3 +227,35 @@ def test_flags_cost_no_tensorflow():
         "assert not {'tensorflow', 'tensorflow_serving', 'keras', 'tfx'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_option_is_a_flag_with_a_help_that_tells_its_default(capsys):
+    with pytest.raises(SystemExit):
+        options("--help")
+    told = re.sub(r"\s+", " ", capsys.readouterr().out)
+    not_flags = {"optional_rest", "free_rest_port", "ineffective"}
+    for field in dataclasses.fields(ServerOptions):
+        assert (f" --{field.name} " in told) is (field.name not in not_flags)
+        if field.default or (field.default is False and field.name not in not_flags):
+            assert f"(default {str(field.default).lower()})" in told
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--port=9", 9),
+        ("--max_computing_seconds=0.5", 0.5),
+        ("--max_num_load_retries=3", 3),
+        ("--model_name=m", "m"),
+        ("--rest_api_ssl=false", False),
+    ],
+)
+def test_a_flag_is_read_as_its_options_type(flag, value):
+    read = getattr(options(flag), flag[2:].partition("=")[0])
+    assert read == value and type(read) is type(value)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_beyond_what_there_is_is_refused(port):
+    with pytest.raises(ServingError, match=f"--port must be between 0 and 65535. Received: {port}"):
+        ServerOptions(port=port)

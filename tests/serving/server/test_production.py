@@ -114,15 +114,15 @@ def test_tls_for_rest_needs_the_file():
 
 
 def test_memory_goes_back_once_after_work(monkeypatch):
-    from pairloom.serving.server import tidying
+    from pairloom.serving.server import runtime
     from pairloom.serving.server.call import Call
     from pairloom.serving.server.metrics import Metrics
     from pairloom.serving.server.monitor import Monitor
 
     given_back = []
-    monkeypatch.setattr(tidying, "give_back_memory", lambda: given_back.append(time.monotonic()))
+    monkeypatch.setattr(runtime, "give_back_memory", lambda: given_back.append(time.monotonic()))
     monitor = Monitor(Metrics())
-    tidy = tidying.Tidy(monitor)
+    tidy = runtime.Tidy(monitor)
     tidy.look()
     assert not given_back
     with monitor.watch(Call(), "Predict", "REST"):

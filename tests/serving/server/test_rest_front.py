@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import http.client
+import inspect
 import json
 import os
 import socket
@@ -10,14 +11,16 @@ import struct
 import threading
 import time
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
+import uvicorn
 
-from pairloom.serving.server.errors import RequestError
+from pairloom.serving.server import ServerOptions
+from pairloom.serving.server.errors import PortInUse, RequestError
 from pairloom.serving.server.event_loop import server_loop
 from pairloom.serving.server.rest_api import Answer, error_answer
-from pairloom.serving.server.rest_body import Room
-from pairloom.serving.server.rest_front import RestFront
+from pairloom.serving.server.rest_front import Connections, RestFront
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
@@ -30,26 +33,28 @@ class Echo:
         self.entered = threading.Event()
         self.go_on = threading.Event()
 
-    async def handle(self, method, path, read, headers, active, peer):
+    async def handle(self, request):
+        path = request.path
         if path == "/fail":
             raise KeyError("a bug")
         if path == "/refuse":
             return Answer(401, b"{}")
         try:
-            body = await read()
+            body = await request.read()
         except RequestError as error:
             return error_answer(error)
         if path == "/wait":
             self.entered.set()
             await self.until_told()
-        return Answer(200, json.dumps([method, path, body.decode()]).encode())
+        return Answer(200, json.dumps([request.method, path, body.decode()]).encode())
 
     async def until_told(self):
         await asyncio.get_running_loop().run_in_executor(None, self.go_on.wait, 10)
 
 
 def started(**settings):
-    front = RestFront(Echo(), server_loop(), ("127.0.0.1", 0), **{"room": Room(100), **settings})
+    usual = {"rest_api_port": 0, "rest_api_max_body_bytes": 100}
+    front = RestFront(Echo(), ServerOptions(**(usual | settings)))
     front.start()
     return front
 
@@ -315,13 +320,13 @@ def reset(connection):
 def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
     seen = []
 
-    async def handle(method, path, read, headers, active, peer):
-        await read()
+    async def handle(request):
+        await request.read()
         await front._api.until_told()
         until = time.monotonic() + (0.2 if there else 5)
-        while active() and time.monotonic() < until:
+        while request.active() and time.monotonic() < until:
             await asyncio.sleep(0.01)
-        seen.append(active())
+        seen.append(request.active())
         front._api.entered.set()
         return Answer(200, b"{}")
 
@@ -341,7 +346,7 @@ def test_a_client_that_has_gone_is_noticed(front, descriptors, then, there):
 @pytest.fixture
 def small():
     """A server of at most four connections."""
-    front = started(max_connections=4)
+    front = started(rest_api_max_connections=4)
     yield front
     front._api.go_on.set()
     drain(front, 5)
@@ -386,7 +391,7 @@ def test_a_kept_connection_goes_on_while_there_is_room(small):
 def test_when_all_connections_work_another_is_turned_away_at_once(small):
     working = [ask(small, "/wait") for _ in range(4)]
     until = time.monotonic() + 10
-    while small.connections.working < 4 and time.monotonic() < until:
+    while len(small.connections.working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     connection, response = ask(small)
     answer = response()
@@ -395,7 +400,7 @@ def test_when_all_connections_work_another_is_turned_away_at_once(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
-    while small.connections.working == 4 and time.monotonic() < until:
+    while len(small.connections.working) == 4 and time.monotonic() < until:
         time.sleep(0.01)
     connection, response = ask(small)
     assert response().status == 200
@@ -405,7 +410,7 @@ def test_when_all_connections_work_another_is_turned_away_at_once(small):
 def test_who_is_turned_away_before_asking_still_reads_why(small):
     working = [ask(small, "/wait") for _ in range(4)]
     until = time.monotonic() + 10
-    while small.connections.working < 4 and time.monotonic() < until:
+    while len(small.connections.working) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     with socket.create_connection(("127.0.0.1", small.port), timeout=10) as slow:
         for part in (b"GET / HTTP/1.1\r\n", b"Host: [::1]\r\n", b"\r\n"):
@@ -416,3 +421,42 @@ def test_who_is_turned_away_before_asking_still_reads_why(small):
     for one, answered in working:
         assert answered().status == 200
         one.close()
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="needs IPv6")
+@pytest.mark.parametrize(("bound", "asked"), [("::1", "::1"), ("::", "127.0.0.1")])
+def test_an_address_of_ipv6_is_listened_on_and_the_one_of_all_takes_ipv4_too(bound, asked):
+    front = started(bind_address=bound)
+    connection = http.client.HTTPConnection(asked, front.port, timeout=10)
+    connection.request("GET", "/")
+    assert connection.getresponse().status == 200
+    connection.close()
+    drain(front, 5)
+
+
+def test_a_port_that_is_taken_is_told_with_its_flag(front):
+    with pytest.raises(PortInUse, match=rf":{front.port} \(--rest_api_port\): another program"):
+        RestFront(Echo(), ServerOptions(rest_api_port=front.port))
+
+
+def test_the_first_of_two_headers_of_one_name_holds(front):
+    seen = []
+
+    async def handle(request):
+        seen.append(request.headers["x-twice"])
+        return Answer(200, b"{}")
+
+    front._api.handle = handle
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Twice: one\r\nX-Twice: two\r\n"
+    assert b" 200 " in raw(front, head + b"Connection: close\r\n\r\n")
+    assert seen == ["one"]
+
+
+def test_uvicorn_takes_a_protocol_and_a_tls_context_of_ours():
+    # The oldest release that has both, and none whose classes may be others.
+    project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    assert '"uvicorn>=0.47,<1"' in project
+    taken = inspect.signature(uvicorn.Config).parameters
+    assert {"http", "ssl_context_factory"} <= set(taken)
+    watched = vars(Connections(1, 1.0).protocol())
+    assert {name for name in watched if name[0] != "_"} <= set(dir(asyncio.Protocol))

@@ -3,12 +3,13 @@ import pytest
 import tensorflow as tf
 from tensorflow.core.framework import tensor_pb2, types_pb2
 
+from pairloom.serving.server.errors import RequestError
 from pairloom.serving.server.tensors import (
     MAX_FILLED_BYTES,
     array_from_proto,
     arrays_from_protos,
     dtype_name,
-    proto_from_array,
+    write_array,
 )
 
 ARRAYS = [
@@ -22,8 +23,17 @@ ARRAYS = [
     np.array([2**32 - 1], np.uint32),
     np.array([True, False]),
     np.array([0.1, 65504], np.float16),
+    np.array([1.5, -2.0], tf.bfloat16.as_numpy_dtype),
+    np.array([1 + 2j, -0.5j], np.complex64),
+    np.array([[1 + 2j], [-0.5j]], np.complex128),
     np.array([[b"a", b"\xff\x00"]], np.object_),
 ]
+
+
+def proto_from_array(array):
+    proto = tensor_pb2.TensorProto()
+    write_array(array, proto)
+    return proto
 
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda array: str(array.dtype))
@@ -110,7 +120,10 @@ def numbers(*sizes, dtype=types_pb2.DT_FLOAT):
 )
 def test_a_small_request_cannot_ask_for_large_arrays(protos):
     assert sum(proto.ByteSize() for proto in protos.values()) < 1_100_000
-    with pytest.raises(ValueError, match=f"x: to fill .* takes over {MAX_FILLED_BYTES} bytes"):
+    with pytest.raises(
+        RequestError,
+        match=f"tensor parsing error: x: to fill .* takes over {MAX_FILLED_BYTES} bytes",
+    ):
         arrays_from_protos(protos)
 
 
@@ -137,7 +150,12 @@ def test_no_values_mean_zeros():
         ([1], {"dtype": types_pb2.DT_RESOURCE}, "resource is not supported"),
         ([1], {"dtype": 99}, "unknown type 99"),
         ([-1], {"dtype": types_pb2.DT_COMPLEX64}, "negative"),
-        ([3], {"dtype": types_pb2.DT_COMPLEX64, "tensor_content": b"x" * 16}, "reshape"),
+        (
+            [3],
+            {"dtype": types_pb2.DT_COMPLEX64, "tensor_content": b"x" * 16},
+            "16 bytes, .* needs 24",
+        ),
+        ([2], {"dtype": types_pb2.DT_COMPLEX64, "scomplex_val": [1, 2, 3]}, "divisor"),
     ],
 )
 def test_a_proto_that_contradicts_itself_is_refused(sizes, changes, message):

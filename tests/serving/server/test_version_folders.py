@@ -8,9 +8,9 @@ from pairloom.serving.server.version_folders import (
     VersionFolders,
     candidates,
     footprint,
-    versions_on_disk,
     wanted_count,
 )
+from pairloom.serving.versions import versions_on_disk
 
 
 def test_versions_are_the_folders_named_by_a_number_highest_first(tmp_path):
