@@ -38,7 +38,7 @@ schedule:
   secrets: {PAIRLOOM_METADATA: database/url}
   nodes:
     Trainer: {cpu: '2', gpus: 1, gpu_type: nvidia.com/gpu, image: 'example.org/gpu:1'}
-    Pusher: {retries: 0}
+    Pusher: {retries: 0, volumes: {models: /models}, secrets: {TOKEN: registry/token}}
 """
 
 
@@ -86,11 +86,17 @@ def test_a_node_gets_what_the_schedule_says(compiled):
     assert tasks["trainer"]["retryPolicy"]["maxRetryCount"] == 3
     assert "retryPolicy" not in tasks["pusher"]
     assert not any(task.get("cachingOptions", {}).get("enableCache") for task in tasks.values())
-    for settings in kubernetes.values():
-        assert settings["pvcMount"] == [{"constant": "pairs", "mountPath": "/pairs"}]
-        assert settings["secretAsEnv"][0]["keyToEnv"] == [
-            {"envVar": "PAIRLOOM_METADATA", "secretKey": "url"}
-        ]
+    common = {"constant": "pairs", "mountPath": "/pairs"}, {"PAIRLOOM_METADATA": "database/url"}
+    own = {"constant": "models", "mountPath": "/models"}, {"TOKEN": "registry/token"}
+    for label, settings in kubernetes.items():
+        told = [common, own] if label == "exec-pusher" else [common]
+        assert settings["pvcMount"] == [volume for volume, _ in told]
+        secrets = {
+            key["envVar"]: f"{secret['secretName']}/{key['secretKey']}"
+            for secret in settings["secretAsEnv"]
+            for key in secret["keyToEnv"]
+        }
+        assert secrets == {k: v for _, each in told for k, v in each.items()}
 
 
 def test_a_task_waits_for_those_that_its_node_waits_for(compiled):
