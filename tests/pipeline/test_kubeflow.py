@@ -49,7 +49,8 @@ def compiled(tmp_path, monkeypatch):
     monkeypatch.delenv("PAIRLOOM_METADATA", raising=False)
 
     def compiled(recipe=RECIPE, *arguments):
-        (tmp_path / "words.yaml").write_text(recipe)
+        # The volume is here what the containers see.
+        (tmp_path / "words.yaml").write_text(recipe.replace("/pairs", str(tmp_path)))
         assert cli.dispatch(["compile", "kubeflow", "words.yaml", "-o", "p.yaml", *arguments]) == 0
         spec, platform = yaml.safe_load_all((tmp_path / "p.yaml").read_text())
         return spec, platform["platforms"]["kubernetes"]["deploymentSpec"]["executors"]
@@ -71,7 +72,7 @@ def test_the_sdk_reads_it_strictly_and_nothing_is_made_here(compiled, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.yaml", "words.yaml"]
 
 
-def test_a_node_gets_what_the_schedule_says(compiled):
+def test_a_node_gets_what_the_schedule_says(compiled, tmp_path):
     spec, kubernetes = compiled()
     tasks, each = spec["root"]["dag"]["tasks"], containers(spec)
     assert len(tasks) == len(each) == len(kubernetes) == 11
@@ -86,7 +87,10 @@ def test_a_node_gets_what_the_schedule_says(compiled):
     assert tasks["trainer"]["retryPolicy"]["maxRetryCount"] == 3
     assert "retryPolicy" not in tasks["pusher"]
     assert not any(task.get("cachingOptions", {}).get("enableCache") for task in tasks.values())
-    common = {"constant": "pairs", "mountPath": "/pairs"}, {"PAIRLOOM_METADATA": "database/url"}
+    common = (
+        {"constant": "pairs", "mountPath": str(tmp_path)},
+        {"PAIRLOOM_METADATA": "database/url"},
+    )
     own = {"constant": "models", "mountPath": "/models"}, {"TOKEN": "registry/token"}
     for label, settings in kubernetes.items():
         told = [common, own] if label == "exec-pusher" else [common]
