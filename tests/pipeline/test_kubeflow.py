@@ -1,6 +1,7 @@
 """The pipeline for Kubeflow: what its SDK reads, and every container's command line."""
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -15,7 +16,8 @@ pytest.importorskip("kfp")
 from google.protobuf import json_format
 from kfp.pipeline_spec import pipeline_spec_pb2
 
-from pairloom.pipeline import cli
+from pairloom.components.evaluator import EvaluationSummary, SliceScores
+from pairloom.pipeline import cli, kubeflow_outputs
 from pairloom.pipeline.compiled import packed, read_compiled
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.kubeflow_outputs import show_outputs
@@ -184,6 +186,19 @@ def test_a_packed_pipeline_is_the_one_of_the_file(tmp_path, monkeypatch):
     assert len(text) < 16000 and read_compiled(text).digest == compiled.digest
     with pytest.raises(UserError, match="pairloom compile"):
         read_compiled(text[:-40])
+
+
+@pytest.mark.parametrize("endless", [math.inf, -math.inf, math.nan])
+def test_scores_that_json_has_no_number_for_are_left_out(tmp_path, monkeypatch, endless):
+    scores = {"bleu": 12.5, "perplexity": endless}
+    evaluation = EvaluationSummary({}, SliceScores(scores=scores), (), True, ())
+    monkeypatch.setattr(kubeflow_outputs, "read_evaluation", lambda uri: evaluation)
+    file = tmp_path / "output.json"
+    wanted = {"scores": {"artifacts": [{"name": "1"}]}}
+    given = json.dumps({"outputs": {"artifacts": wanted, "outputFile": str(file)}})
+    show_outputs(given, {"evaluation": ["/of/Evaluator"]})
+    told = json.loads(file.read_text(), parse_constant=lambda word: pytest.fail(f"no JSON: {word}"))
+    assert told["artifacts"]["scores"]["artifacts"] == [{"name": "1", "metadata": {"bleu": 12.5}}]
 
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"outputs": {"artifacts": {"page": {}}}}'])
