@@ -1,6 +1,6 @@
 """A recipe on a real Kubeflow Pipelines, in pods of a real Kubernetes, with a real PostgreSQL.
 
-`make test-kubernetes` builds them; without that these tests are skipped.
+`make test-kubernetes` builds them, and then nothing may be missing; else these tests are skipped.
 """
 
 import json
