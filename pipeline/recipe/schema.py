@@ -239,7 +239,7 @@ class Schedule:
     def of_node(self, node: str) -> NodeSchedule:
         """What a node is run with: what is said of all, unless it is said of this one."""
         own = self.nodes.get(node, NodeSchedule())
-        told = {}
+        told: dict[str, Any] = {}
         for each in dataclasses.fields(NodeSchedule):
             common, said = getattr(self, each.name), getattr(own, each.name)
             if isinstance(common, dict):
