@@ -119,14 +119,15 @@ def test_an_error_that_passes_is_said_once_and_does_not_end_the_wait(wait, statu
 
 def test_a_server_that_is_gone_for_a_while_is_waited_for(wait, api):
     def away():
-        while not api.asked:
+        until = time.monotonic() + 60
+        while not api.asked and time.monotonic() < until:
             time.sleep(0.01)
         api.stop()
         time.sleep(0.5)
         api.answers = [run("SUCCEEDED")]
         api.start()
 
-    gone = threading.Thread(target=away)
+    gone = threading.Thread(target=away, daemon=True)
     gone.start()
     _, notes, ended = wait((200, RUNNING))
     gone.join()
