@@ -1,6 +1,7 @@
 """What Kubeflow's page shows of a node: its scores as metrics, its report as HTML."""
 
 import json
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -52,9 +53,12 @@ def show_outputs(executor_input: str, outputs: Mapping[str, Sequence[str]]) -> N
 
 def _write_metadata(file: Path, artifact: Mapping[str, Any], scores: dict[str, float]) -> None:
     """A metric is the metadata of an artifact, told in the container's output file."""
-    told = {**artifact, "metadata": scores}
+    # JSON has no infinity, which a perplexity can be.
+    finite = {name: score for name, score in scores.items() if math.isfinite(score)}
+    told = {**artifact, "metadata": finite}
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"artifacts": {SHOWN["evaluation"]: {"artifacts": [told]}}})
+    shown = {"artifacts": {SHOWN["evaluation"]: {"artifacts": [told]}}}
+    text = json.dumps(shown, allow_nan=False)
     file.write_text(text, encoding="utf-8")
 
 

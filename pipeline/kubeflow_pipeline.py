@@ -9,7 +9,7 @@ from kfp import compiler, dsl, kubernetes
 from pairloom.pipeline.compiled import CompiledPipeline, packed
 from pairloom.pipeline.kubeflow_outputs import SHOWN
 from pairloom.pipeline.recipe import Recipe
-from pairloom.pipeline.recipe.schema import NodeSchedule, Schedule
+from pairloom.pipeline.recipe.schema import NodeSchedule
 
 __all__ = ["write_kubeflow_pipeline"]
 
@@ -38,7 +38,7 @@ def write_kubeflow_pipeline(
             settings = recipe.schedule.of_node(node)
             component = _component(node, settings, _shown(compiled, node), [pairloom, "node", text])
             task = component(date=date)
-            tasks[node] = _settle(task, settings, recipe.schedule)
+            tasks[node] = _settle(task, settings)
             task.set_display_name(node)
             task.after(*(tasks[before] for before in compiled.upstream(node)))
 
@@ -77,7 +77,7 @@ def _component(
     return component
 
 
-def _settle(task: dsl.PipelineTask, settings: NodeSchedule, schedule: Schedule) -> dsl.PipelineTask:
+def _settle(task: dsl.PipelineTask, settings: NodeSchedule) -> dsl.PipelineTask:
     """Gives a task what the recipe's schedule says."""
     # Kubeflow's cache knows a step's arguments alone, ours the data as well.
     task.set_caching_options(False)
@@ -89,9 +89,9 @@ def _settle(task: dsl.PipelineTask, settings: NodeSchedule, schedule: Schedule) 
         task.set_memory_limit(settings.memory)
     if settings.gpus:
         task.set_accelerator_type(settings.gpu_type).set_accelerator_limit(settings.gpus)
-    for claim, path in schedule.volumes.items():
+    for claim, path in settings.volumes.items():
         kubernetes.mount_pvc(task, pvc_name=claim, mount_path=path)
-    for variable, secret in schedule.secrets.items():
+    for variable, secret in settings.secrets.items():
         name, _, key = secret.partition("/")
         kubernetes.use_secret_as_env(task, name, {key: variable})
     return task

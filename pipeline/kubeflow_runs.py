@@ -19,6 +19,9 @@ from pairloom.pipeline.recipe.schema import Schedule
 __all__ = ["Kubeflow"]
 
 _ENDED = ("SUCCEEDED", "FAILED", "SKIPPED", "CANCELED")
+_PATIENCE = 600.0
+"""Seconds that Kubeflow, or the way to it, may be away for while a run is waited for."""
+_FAULTS = (kfp_server_api.ApiException, urllib3.exceptions.HTTPError, OSError)
 
 
 class Kubeflow:
@@ -102,21 +105,65 @@ class Kubeflow:
         return str(made.recurring_run_id)
 
     def wait(
-        self, run: str, nodes: Sequence[str], tell: Callable[[str, str], None], seconds: float = 5
+        self,
+        run: str,
+        nodes: Sequence[str],
+        tell: Callable[[str, str], None],
+        note: Callable[[str], None],
+        seconds: float = 5,
+        patience: float = _PATIENCE,
     ) -> str:
-        """Waits for a run's end, telling how each node ended.
+        """Waits for a run's end, which does not depend on whether Kubeflow answers meanwhile.
+
+        Args:
+            run: Its id.
+            nodes: Those of the pipeline.
+            tell: Called with each node that has ended, and how.
+            note: Called with a sentence, once each time that Kubeflow stops answering.
+            seconds: Between two questions.
+            patience: Seconds that it may not answer for.
 
         Returns:
             How the run ended: SUCCEEDED, FAILED, SKIPPED or CANCELED.
+
+        Raises:
+            UserError: it stayed away, or refuses to tell.
         """
         names = {node.lower(): node for node in nodes}  # Kubeflow has no capitals
         while True:
-            found = self._ask(lambda: self._client.get_run(run))
+            found = self._patiently(partial(self._client.get_run, run), note, seconds, patience)
             for task in (found.run_details and found.run_details.task_details) or []:
                 if task.state in _ENDED and task.display_name in names:
                     tell(names.pop(task.display_name), task.state)
             if found.state in _ENDED:
                 return str(found.state)
+            time.sleep(seconds)
+
+    def _patiently(
+        self,
+        question: Callable[[], Any],
+        note: Callable[[str], None],
+        seconds: float,
+        patience: float,
+    ) -> Any:
+        until, away = time.monotonic() + patience, False
+        while True:
+            try:
+                return question()
+            except _FAULTS as error:
+                if not _passes(error):
+                    raise self._told(error) from None
+                if time.monotonic() >= until:
+                    raise UserError(
+                        f"{str(self._told(error)).rstrip('.')}. So it has been for "
+                        f"{patience / 60:g} minutes; the run may go on there."
+                    ) from None
+                if not away:
+                    note(
+                        f"Kubeflow at {self._address} does not answer ({_cause(error)}). The run "
+                        f"may go on; asking for {patience / 60:g} minutes."
+                    )
+            away = True
             time.sleep(seconds)
 
     def _pages(self, listing: Callable[..., Any], what: str, *arguments: str) -> list[Any]:
@@ -134,13 +181,22 @@ class Kubeflow:
         """What Kubeflow answers, or in one sentence why it does not."""
         try:
             return question()
-        except kfp_server_api.ApiException as error:
-            raise UserError(f"Kubeflow at {self._address} refused it: {_message(error)}") from None
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise UserError(
-                f"Expected Kubeflow Pipelines at {self._address}. Received: {_cause(error)}. "
-                "`--host` names its address."
-            ) from None
+        except _FAULTS as error:
+            raise self._told(error) from None
+
+    def _told(self, error: Exception) -> UserError:
+        if isinstance(error, kfp_server_api.ApiException):
+            return UserError(f"Kubeflow at {self._address} refused it: {_message(error)}")
+        return UserError(
+            f"Expected Kubeflow Pipelines at {self._address}. Received: {_cause(error)}. "
+            "`--host` names its address."
+        )
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same question may be answered later; what it cannot be for is a status of 4xx."""
+    status = error.status if isinstance(error, kfp_server_api.ApiException) else None
+    return not status or status >= 500 or status in (408, 429)
 
 
 def _message(error: kfp_server_api.ApiException) -> str:
@@ -154,5 +210,7 @@ def _message(error: kfp_server_api.ApiException) -> str:
 
 def _cause(error: Exception) -> str:
     """What went wrong at last, without the attempts around it."""
+    if isinstance(error, kfp_server_api.ApiException):
+        return f"{error.status} {error.reason}"
     reason = getattr(error, "reason", None)
     return str(reason if reason is not None else error).rpartition(": ")[2]

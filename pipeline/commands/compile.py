@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compiles the recipe's pipeline, and says how a node of it is run."""
     recipe = load_recipe(args.recipe, args.overrides)
+    file = Path(args.output or f"{recipe.name}.kubeflow.yaml")
+    if args.scheduler == "kubeflow" and file.suffix not in (".yaml", ".yml"):
+        raise UserError(f"Expected after -o a file that ends in .yaml. Received: {file}.")
     # The containers' volumes are not this machine's.
     compiled = compile_recipe(recipe, args.runs_dir, here=args.scheduler != "kubeflow")
     if args.scheduler == "airflow":
@@ -58,9 +61,6 @@ def run(args: argparse.Namespace) -> int:
         _write_dag(recipe, compiled, Path(args.output or "dags"), pairloom)
         return 0
     if args.scheduler == "kubeflow":
-        file = Path(args.output or f"{recipe.name}.kubeflow.yaml")
-        if file.suffix not in (".yaml", ".yml"):
-            raise UserError(f"Expected after -o a file that ends in .yaml. Received: {file}.")
         write_kubeflow(recipe, compiled, file, args.pairloom)
         images = sorted({str(recipe.schedule.of_node(node).image) for node in compiled.nodes})
         print(f"{shown_path(file)}: {len(compiled.nodes)} containers of {', '.join(images)}")
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "CompiledPipeline":
-    """A recipe's pipeline with its places, which are made unless they lie elsewhere."""
+    """A recipe's pipeline with its places, which are made if they are `here`, not in containers."""
     print_notes(recipe)
     require_data_folder(recipe)
     folder = RunFolder.of(runs_dir, recipe.name)
@@ -93,6 +93,12 @@ def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "Compile
 
     compiled = compile_pipeline(build_pipeline(recipe, places), places.metadata)
     _check_nodes(recipe, compiled)
+    if not here:
+        from pairloom.pipeline.kubeflow_places import check_containers, notes_on_containers
+
+        check_containers(recipe, compiled, places)
+        for note in notes_on_containers(recipe, compiled, places):
+            print(f"Note: {note}", file=sys.stderr)
     return compiled
 
 

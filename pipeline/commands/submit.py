@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 import tempfile
 from datetime import date
 from pathlib import Path
@@ -80,7 +81,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.wait:
         return 0
     ended = kubeflow.wait(
-        started, compiled.nodes, lambda node, state: print(f"  {node}: {state.lower()}", flush=True)
+        started,
+        compiled.nodes,
+        tell=lambda node, state: print(f"  {node}: {state.lower()}", flush=True),
+        note=lambda text: print(text, file=sys.stderr, flush=True),
     )
     print(f"{recipe.name}: {ended.lower()}")
     return 0 if ended == "SUCCEEDED" else 1

@@ -10,6 +10,7 @@ from pairloom.pipeline.recipe.errors import nearest_name
 from pairloom.pipeline.recipe.filling import kinds_of
 from pairloom.pipeline.recipe.model_rules import broken_model
 from pairloom.pipeline.recipe.names import NAME, Broken
+from pairloom.pipeline.recipe.schedule_rules import broken_schedule
 from pairloom.pipeline.recipe.schema import Files, Recipe
 
 
@@ -23,15 +24,7 @@ def broken_rules(recipe: Recipe) -> Iterator[Broken]:
     yield from broken_model(recipe)
     yield from _search(recipe)
     yield from _evaluation(recipe)
-    yield from _schedule(recipe)
-
-
-def _schedule(recipe: Recipe) -> Iterator[Broken]:
-    cron = recipe.schedule.cron
-    # What the five say is the scheduler's to judge.
-    if cron and not cron.startswith("@") and len(cron.split()) != 5:
-        expected = "five fields, as in 0 3 * * *, or a name as @daily"
-        yield Broken("schedule.cron", expected, cron)
+    yield from broken_schedule(recipe)
 
 
 def _joined(recipe: Recipe) -> Iterator[Broken]:

@@ -188,7 +188,10 @@ class PlaceSettings:
 
 @dataclass(frozen=True)
 class NodeSchedule:
-    """What is otherwise for one node; None: as the schedule says for all."""
+    """What is otherwise for one node; None: as the schedule says for all.
+
+    `volumes` and `secrets` are added to those of all.
+    """
 
     retries: int | None = setting(None, at_least=0)
     retry_minutes: float | None = setting(None, at_least=0)
@@ -199,6 +202,8 @@ class NodeSchedule:
     memory: str | None = None
     gpus: int | None = setting(None, at_least=0)
     gpu_type: str | None = None
+    volumes: dict[str, str] = setting({})
+    secrets: dict[str, str] = setting({})
 
 
 @dataclass(frozen=True)
@@ -208,9 +213,9 @@ class Schedule:
     `cron` is a cron expression, or empty: only by hand. `start` is the first date, `catch_up` runs
     what was missed since. A `timeout_minutes` of 0 is none. `nodes` says otherwise for one.
 
-    Pools are Airflow's. For Kubeflow, `image` is the container's, `cpu` and `memory` are limits as
-    Kubernetes writes them (`500m`, `4Gi`), `volumes` are paths by claim, and `secrets` are
-    `SECRET/KEY` by the variable that is to hold it.
+    Pools and timeouts are Airflow's. For Kubeflow, `image` is the container's, `cpu` and `memory`
+    are limits as Kubernetes writes them (`500m`, `4Gi`), `volumes` are paths by claim, and
+    `secrets` are `SECRET/KEY` by the variable that is to hold it.
     """
 
     cron: str = ""
@@ -234,14 +239,14 @@ class Schedule:
     def of_node(self, node: str) -> NodeSchedule:
         """What a node is run with: what is said of all, unless it is said of this one."""
         own = self.nodes.get(node, NodeSchedule())
-        return NodeSchedule(
-            **{
-                each.name: getattr(self, each.name)
-                if getattr(own, each.name) is None
-                else getattr(own, each.name)
-                for each in dataclasses.fields(NodeSchedule)
-            }
-        )
+        told: dict[str, Any] = {}
+        for each in dataclasses.fields(NodeSchedule):
+            common, said = getattr(self, each.name), getattr(own, each.name)
+            if isinstance(common, dict):
+                told[each.name] = {**common, **said}
+            else:
+                told[each.name] = common if said is None else said
+        return NodeSchedule(**told)
 
 
 @dataclass(frozen=True)

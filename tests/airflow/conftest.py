@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 def airflow(request, tmp_path_factory):
     """An Airflow; its `folder` holds recipes, DAGs and runs.
 
-    `make test-airflow` installs them; where one is missing its tests are skipped. Airflow 2 runs
-    no tasks side by side on SQLite, and 3 finds it locked on a busy machine. The metadata of the
-    pipelines lie in PostgreSQL with Airflow 2, in SQLite with 3.
+    `make test-airflow` installs them, and then none may be missing; else its tests are skipped.
+    Airflow 2 runs no tasks side by side on SQLite, and 3 finds it locked on a busy machine. The
+    metadata of the pipelines lie in PostgreSQL with Airflow 2, in SQLite with 3.
     """
     environment = ROOT / f".venv-{request.param}"
     if not (environment / "bin" / "airflow").exists():

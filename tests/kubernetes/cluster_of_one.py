@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 sys.path.append(str(Path(__file__).parents[1] / "pipeline"))
 from postgres_server import PASSWORD, first_settings
 
@@ -17,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 CLUSTER = Path(__file__).parent / "cluster" / "cluster"
 KUBE_HOME = Path(os.environ.get("KUBE_HOME", Path.home() / ".cache" / "pairloom-kubernetes"))
 PAIRLOOM = Path(sys.executable).with_name("pairloom")
+IMAGE = "localhost/work:local"
 HOST = "http://127.0.0.1:8888"
 DATABASE = "10.96.0.13"
 LONGEST = 3600
@@ -36,9 +39,7 @@ class ClusterOfOne:
     def __init__(self, folder: Path, volume: Path):
         self.folder = folder
         self.volume = volume
-        (volume / "runs").mkdir(parents=True)
-        for made in (volume, volume / "runs"):
-            os.chown(made, USER, USER)
+        volume.mkdir(parents=True)
         shown = {"PYTHON_ML": sys.executable, "MOUNTS": str(ROOT), "MOUNTS_RW": str(volume)}
         up = [CLUSTER, "up", folder]
         subprocess.run(up, check=True, env={**os.environ, **shown}, timeout=LONGEST)
@@ -71,6 +72,18 @@ class ClusterOfOne:
 
     def apply(self, manifest: dict[str, Any]) -> None:
         self.kubectl("apply", "-f", "-", given=json.dumps(manifest))
+
+    def prepare_volume(self) -> None:
+        """Runs the Job that a reader runs, with root's rights where nodes have none."""
+        text = (ROOT / "deploy" / "kubeflow" / "prepare-volume.yaml").read_text()
+        job = yaml.safe_load(text.replace("/pairs", str(self.volume)))
+        [container] = job["spec"]["template"]["spec"]["containers"]
+        container["image"] = IMAGE
+        self.apply(job)
+        name = f"job/{job['metadata']['name']}"
+        self.kubectl("wait", name, "--for=condition=complete", f"--timeout={LONGEST}s")
+        # What it was made of here cannot be changed into what the file says.
+        self.kubectl("delete", name)
 
     def ask(self, path: str) -> Any:
         """What Kubeflow's API answers."""

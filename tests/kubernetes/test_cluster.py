@@ -1,6 +1,6 @@
 """A recipe on a real Kubeflow Pipelines, in pods of a real Kubernetes, with a real PostgreSQL.
 
-`make test-kubernetes` builds them; without that these tests are skipped.
+`make test-kubernetes` builds them, and then nothing may be missing; else these tests are skipped.
 """
 
 import json
@@ -15,7 +15,16 @@ import yaml
 
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1] / "pipeline"))
-from cluster_of_one import KUBE_HOME, LONGEST, PAIRLOOM, ROOT, ClusterOfOne, wait_until
+from cluster_of_one import (
+    IMAGE,
+    KUBE_HOME,
+    LONGEST,
+    PAIRLOOM,
+    ROOT,
+    USER,
+    ClusterOfOne,
+    wait_until,
+)
 from postgres_server import find_program, open_folder
 
 pytestmark = pytest.mark.minutes
@@ -62,6 +71,7 @@ def cluster(tmp_path_factory, open_place):
     try:
         for name in ("volume", "service-account"):
             cluster.kubectl("apply", "-f", ROOT / "deploy" / "kubeflow" / f"{name}.yaml")
+        cluster.prepare_volume()
         retries = ROOT / "deploy" / "kubeflow" / "retries.yaml"
         cluster.kubectl(
             "patch", "configmap", "workflow-controller-configmap", "--patch-file", retries
@@ -138,6 +148,11 @@ def test_kubernetes_takes_every_manifest(cluster, file):
         known = ("get", "-f", crd, "-o", "jsonpath={.status.conditions}")
         wait_until(lambda: '"Established"' in cluster.kubectl(*known), "resource")
     cluster.kubectl("apply", "--dry-run=server", "-f", file)
+
+
+def test_the_job_gave_the_volume_to_the_user_of_the_containers(cluster):
+    for folder in (cluster.volume, cluster.volume / "data", cluster.volume / "runs"):
+        assert folder.stat().st_uid == folder.stat().st_gid == USER
 
 
 def test_nodes_in_pods_come_to_the_scores_of_a_local_run(cluster, tmp_path):
@@ -221,8 +236,8 @@ def test_a_schedule_fires(cluster):
     assert left["trigger"]["cron_schedule"]["cron"] == "0 0 3 1 1 *"
 
 
-def test_a_wrong_schedule_is_refused(cluster):
-    code, told = submitted(cluster, "--schedule", "--set", "schedule.cron=61 * * * *")
+def test_a_schedule_that_only_airflow_knows_is_refused(cluster):
+    code, told = submitted(cluster, "--schedule", "--set", "schedule.cron=0 3 L * *")
     assert code == 1 and "refused" in told and "cron" in told
 
 
@@ -236,9 +251,7 @@ def test_a_deployment_serves_what_was_pushed(cluster):
         else:
             deployment = manifest
     pod = deployment["spec"]["template"]["spec"]
-    pod["containers"][0].update(
-        image="localhost/work:local", command=[str(cluster.volume / "pairloom")]
-    )
+    pod["containers"][0].update(image=IMAGE, command=[str(cluster.volume / "pairloom")])
     deployment["spec"]["replicas"] = 1
     for manifest in (deployment, service):
         cluster.apply(manifest)

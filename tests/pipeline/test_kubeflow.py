@@ -1,6 +1,7 @@
 """The pipeline for Kubeflow: what its SDK reads, and every container's command line."""
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -15,7 +16,8 @@ pytest.importorskip("kfp")
 from google.protobuf import json_format
 from kfp.pipeline_spec import pipeline_spec_pb2
 
-from pairloom.pipeline import cli
+from pairloom.components.evaluator import EvaluationSummary, SliceScores
+from pairloom.pipeline import cli, kubeflow_outputs
 from pairloom.pipeline.compiled import packed, read_compiled
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.kubeflow_outputs import show_outputs
@@ -38,7 +40,7 @@ schedule:
   secrets: {PAIRLOOM_METADATA: database/url}
   nodes:
     Trainer: {cpu: '2', gpus: 1, gpu_type: nvidia.com/gpu, image: 'example.org/gpu:1'}
-    Pusher: {retries: 0}
+    Pusher: {retries: 0, volumes: {models: /models}, secrets: {TOKEN: registry/token}}
 """
 
 
@@ -49,7 +51,8 @@ def compiled(tmp_path, monkeypatch):
     monkeypatch.delenv("PAIRLOOM_METADATA", raising=False)
 
     def compiled(recipe=RECIPE, *arguments):
-        (tmp_path / "words.yaml").write_text(recipe)
+        # The volume is here what the containers see.
+        (tmp_path / "words.yaml").write_text(recipe.replace("/pairs", str(tmp_path)))
         assert cli.dispatch(["compile", "kubeflow", "words.yaml", "-o", "p.yaml", *arguments]) == 0
         spec, platform = yaml.safe_load_all((tmp_path / "p.yaml").read_text())
         return spec, platform["platforms"]["kubernetes"]["deploymentSpec"]["executors"]
@@ -71,7 +74,7 @@ def test_the_sdk_reads_it_strictly_and_nothing_is_made_here(compiled, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.yaml", "words.yaml"]
 
 
-def test_a_node_gets_what_the_schedule_says(compiled):
+def test_a_node_gets_what_the_schedule_says(compiled, tmp_path):
     spec, kubernetes = compiled()
     tasks, each = spec["root"]["dag"]["tasks"], containers(spec)
     assert len(tasks) == len(each) == len(kubernetes) == 11
@@ -86,11 +89,20 @@ def test_a_node_gets_what_the_schedule_says(compiled):
     assert tasks["trainer"]["retryPolicy"]["maxRetryCount"] == 3
     assert "retryPolicy" not in tasks["pusher"]
     assert not any(task.get("cachingOptions", {}).get("enableCache") for task in tasks.values())
-    for settings in kubernetes.values():
-        assert settings["pvcMount"] == [{"constant": "pairs", "mountPath": "/pairs"}]
-        assert settings["secretAsEnv"][0]["keyToEnv"] == [
-            {"envVar": "PAIRLOOM_METADATA", "secretKey": "url"}
-        ]
+    common = (
+        {"constant": "pairs", "mountPath": str(tmp_path)},
+        {"PAIRLOOM_METADATA": "database/url"},
+    )
+    own = {"constant": "models", "mountPath": "/models"}, {"TOKEN": "registry/token"}
+    for label, settings in kubernetes.items():
+        told = [common, own] if label == "exec-pusher" else [common]
+        assert settings["pvcMount"] == [volume for volume, _ in told]
+        secrets = {
+            key["envVar"]: f"{secret['secretName']}/{key['secretKey']}"
+            for secret in settings["secretAsEnv"]
+            for key in secret["keyToEnv"]
+        }
+        assert secrets == {k: v for _, each in told for k, v in each.items()}
 
 
 def test_a_task_waits_for_those_that_its_node_waits_for(compiled):
@@ -174,6 +186,19 @@ def test_a_packed_pipeline_is_the_one_of_the_file(tmp_path, monkeypatch):
     assert len(text) < 16000 and read_compiled(text).digest == compiled.digest
     with pytest.raises(UserError, match="pairloom compile"):
         read_compiled(text[:-40])
+
+
+@pytest.mark.parametrize("endless", [math.inf, -math.inf, math.nan])
+def test_scores_that_json_has_no_number_for_are_left_out(tmp_path, monkeypatch, endless):
+    scores = {"bleu": 12.5, "perplexity": endless}
+    evaluation = EvaluationSummary({}, SliceScores(scores=scores), (), True, ())
+    monkeypatch.setattr(kubeflow_outputs, "read_evaluation", lambda uri: evaluation)
+    file = tmp_path / "output.json"
+    wanted = {"scores": {"artifacts": [{"name": "1"}]}}
+    given = json.dumps({"outputs": {"artifacts": wanted, "outputFile": str(file)}})
+    show_outputs(given, {"evaluation": ["/of/Evaluator"]})
+    told = json.loads(file.read_text(), parse_constant=lambda word: pytest.fail(f"no JSON: {word}"))
+    assert told["artifacts"]["scores"]["artifacts"] == [{"name": "1", "metadata": {"bleu": 12.5}}]
 
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"outputs": {"artifacts": {"page": {}}}}'])

@@ -10,14 +10,17 @@ pytest.importorskip("kfp")
 RECIPE = """
 name: words
 data: {format: tsv, train: pairs.tsv}
-schedule: {image: 'example.org/pairloom:1'}
+schedule:
+  image: example.org/pairloom:1
+  volumes: {pairs: FOLDER}
+  secrets: {PAIRLOOM_METADATA: database/url}
 """
 
 
 @pytest.fixture
 def submit(pairloom, tmp_path, monkeypatch):
     monkeypatch.delenv("PAIRLOOM_METADATA", raising=False)
-    (tmp_path / "words.yaml").write_text(RECIPE)
+    (tmp_path / "words.yaml").write_text(RECIPE.replace("FOLDER", str(tmp_path)))
 
     def submit(*arguments):
         code, _, err = pairloom("submit", "kubeflow", "words.yaml", *arguments)

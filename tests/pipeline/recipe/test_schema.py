@@ -104,3 +104,26 @@ def test_every_metric_is_listed_by_what_it_takes():
     for metric in metric_ids():
         [row] = (row for row in rows("Metrics") if f"`{metric}`" in row)
         assert row.split("|")[1].strip() == metric_takes(metric)
+
+
+def test_a_node_has_the_common_volumes_and_secrets_and_its_own(load):
+    schedule = load(
+        """
+        schedule:
+          image: common
+          retries: 0
+          volumes: {pairs: /pairs}
+          secrets: {TOKEN: common/token}
+          nodes:
+            Trainer:
+              image: own
+              volumes: {fast: /fast}
+              secrets: {TOKEN: own/token, KEY: own/key}
+        """
+    ).schedule
+    trainer, other = schedule.of_node("Trainer"), schedule.of_node("Pusher")
+    assert trainer.volumes == {"pairs": "/pairs", "fast": "/fast"}
+    assert trainer.secrets == {"TOKEN": "own/token", "KEY": "own/key"}
+    assert (trainer.image, trainer.retries) == ("own", 0)
+    assert (other.image, other.volumes) == ("common", {"pairs": "/pairs"})
+    assert other.secrets == {"TOKEN": "common/token"}
