@@ -154,23 +154,18 @@ class Registry:
         """Whether a model serves nothing after a failure, and will be tried again."""
         return any(self._failures(name) - {math.inf} for name in self.models)
 
+    def loading(self) -> bool:
+        """Whether nothing serves yet, and something is being loaded."""
+        with self._lock:
+            records = [record for known in self._records.values() for record in known.values()]
+            serving = any(record.state is State.AVAILABLE for record in records)
+            return not serving and any(record.loading is not None for record in records)
+
     def _failures(self, name: str) -> set[float]:
         """When those of a model that failed are tried again; none where something serves."""
         with self._lock:
             records = [] if self.available(name) else list(self._records[name].values())
             return {record.retry_at for record in records if record.failures}
-
-    def unsettled(self) -> bool:
-        """Whether a version that should be served is still being written."""
-        waiting = False
-        for model in self.models.values():
-            folders = self._folders.of(model) or {}
-            for version in candidates(model.policy, folders):
-                look = footprint(folders[version])
-                waiting |= not look.settled(time.time(), 0.0, self._quiet)
-                if model.policy.kind == "latest":
-                    break
-        return waiting
 
     def close(self, seconds: float | None = None) -> None:
         """Unloads everything, after the requests under way.

@@ -176,11 +176,12 @@ class ModelServer:
         metrics.gauge(":pairloom:serving:in_flight", lambda: monitor.in_flight)
         metrics.gauge(":pairloom:serving:computing", lambda: self._streams.busy)
         metrics.gauge(":pairloom:serving:memory_bytes", memory_bytes)
-        # A version that was pushed this very second is worth a moment's wait.
+        # A version that was pushed this very second is worth a moment's wait, and a port that
+        # answers nothing helps nobody.
         until = time.monotonic() + 2 * min(1.0, interval)
-        while registry.unsettled() and time.monotonic() < until:
-            time.sleep(0.05)
-        registry.poll(_PATIENCE_SECONDS)
+        while registry.poll(_PATIENCE_SECONDS) and not self._stopping.wait(0.05):
+            if time.monotonic() > until and not registry.loading():
+                break
         while registry.failing() and options.max_num_load_retries is not None:
             # As stock TF Serving, which ends when its first models cannot be had.
             if self._stopping.wait(0.1):

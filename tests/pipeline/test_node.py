@@ -18,7 +18,7 @@ pytest.importorskip("tfx")
 from tfx.types import standard_artifacts
 
 from pairloom.pipeline import runner
-from pairloom.pipeline.commands import node
+from pairloom.pipeline.commands import node as command
 from pairloom.pipeline.compiled import (
     compile_pipeline,
     hold_to,
@@ -175,8 +175,8 @@ def test_another_database_does_not_write_over_what_one_knows(start, folder, monk
 def run_here(compiled: Path) -> int:
     """The node First, by the command's own function."""
     parser = argparse.ArgumentParser()
-    node.add_arguments(parser)
-    return node.run(parser.parse_args([str(compiled), "First", "--run-id", "run-1"]))
+    command.add_arguments(parser)
+    return command.run(parser.parse_args([str(compiled), "First", "--run-id", "run-1"]))
 
 
 def test_whatever_goes_wrong_there_is_one_line_that_says_so(compiled, monkeypatch, capfd):

@@ -124,6 +124,19 @@ def hanging(monkeypatch, tmp_path):
     release.touch()
 
 
+def test_a_server_opens_when_something_can_be_asked(start_server, base_path, monkeypatch):
+    class Slow(LoadedModel):
+        def __init__(self, folder, *settings):
+            time.sleep(1)
+            super().__init__(folder, *settings)
+
+    monkeypatch.setattr("pairloom.serving.server.saved_model.LoadedModel", Slow)
+    monkeypatch.setattr("pairloom.serving.server.server._PATIENCE_SECONDS", 0.1)
+    server = start_server(base_path)
+    with Client(f"127.0.0.1:{server.port}", "tiny") as client:
+        assert client.predict("a")[0].text == "1:A"
+
+
 @pytest.mark.slow
 def test_a_version_that_never_loads_holds_up_no_other(
     start_server, base_path, saved_models, tmp_path, hanging
