@@ -16,7 +16,14 @@ from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline.errors import UserError
 
-__all__ = ["PATIENCE", "MetadataUnreachable", "connection_to", "patiently", "reconnecting"]
+__all__ = [
+    "PATIENCE",
+    "MetadataUnreachable",
+    "connection_to",
+    "holds_password",
+    "patiently",
+    "reconnecting",
+]
 
 Result = TypeVar("Result")
 
@@ -29,6 +36,7 @@ _FORMS = (
 )
 _PAUSE = 1.0
 _MOST_CONNECTIONS = 3
+_PASSWORD = re.compile(r"(?<=://)([^:/@]*):(.*)@")
 # What PostgreSQL's and MySQL's clients say of a server that is gone, or was started anew.
 _GONE = re.compile(r"connection|gone away|terminat", re.IGNORECASE)
 
@@ -74,6 +82,12 @@ def connection_to(url: str) -> mlmd.ConnectionConfig:
     config.postgresql.dbname = database
     config.postgresql.user, config.postgresql.password = _who(parts)
     return config
+
+
+def holds_password(url: str) -> bool:
+    """Whether a database's URL has a password written out in it, not as `$NAME`."""
+    found = _PASSWORD.search(url)
+    return found is not None and "$" not in found[2]
 
 
 def patiently(call: Callable[[], Result], config: mlmd.ConnectionConfig) -> Result:
@@ -147,7 +161,7 @@ def _address(config: mlmd.ConnectionConfig) -> str:
 
 def _shown(url: str) -> str:
     """A database's URL without the password."""
-    return re.sub(r"(?<=://)([^:/@]*):.*@", r"\1@", url)
+    return _PASSWORD.sub(r"\1@", url)
 
 
 def _filled(url: str) -> str:

@@ -89,8 +89,12 @@ def compile_recipe(recipe: Recipe, runs_dir: str, here: bool = True) -> "Compile
     hush_environment()
     keep_off_cloud(repr(recipe))
     from pairloom.pipeline.compiled import compile_pipeline
+    from pairloom.pipeline.connecting import holds_password
     from pairloom.pipeline.graph import build_pipeline
 
+    if holds_password(places.metadata):
+        words = "the password in `places.metadata` goes into what is compiled, for all to read"
+        print(f"Note: {words}. Write $NAME for it: a node takes that from its environment.")
     compiled = compile_pipeline(build_pipeline(recipe, places), places.metadata)
     _check_nodes(recipe, compiled)
     if not here:

@@ -2,7 +2,12 @@ import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.pipeline import connecting
-from pairloom.pipeline.connecting import MetadataUnreachable, connection_to, patiently
+from pairloom.pipeline.connecting import (
+    MetadataUnreachable,
+    connection_to,
+    holds_password,
+    patiently,
+)
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.places import sqlite_url
 
@@ -89,3 +94,17 @@ def test_no_password_is_told(password):
     with pytest.raises(UserError) as refused:
         connection_to(f"oracle://anna:{password}@h/d")
     assert "oracle://anna@h/d" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "holds"),
+    [
+        ("postgresql://anna:secret@h/d", True),
+        ("postgresql://anna:$SECRET@h/d", False),
+        ("postgresql://anna@h/d", False),
+        ("$PAIRLOOM_METADATA", False),
+        ("sqlite:///folder/a:b@c", False),
+    ],
+)
+def test_a_password_that_is_written_out_is_seen(url, holds):
+    assert holds_password(url) is holds
