@@ -16,7 +16,7 @@ demo: setup
 	@.venv/bin/pairloom demo $(RECIPE)
 
 test: setup
-	@.venv/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
+	@PROCESSES=$(PROCESSES) ./test.sh $(PYTEST_ARGS)
 
 # Requests by chance to the server, over and over until $(FUZZ_SECONDS) seconds are over; a wrong answer ends it.
 fuzz: setup
