@@ -26,6 +26,7 @@ __all__ = [
     "read_bytes",
     "read_text",
     "remove",
+    "size",
     "write_once",
 ]
 
@@ -60,6 +61,17 @@ def changed(path: str) -> float:
             return float(_gfile().stat(path).mtime_nsec) / 1e9
     except FileNotFoundError:
         return 0.0
+
+
+def size(path: str) -> int:
+    """How many bytes a file has; 0: it is not there."""
+    try:
+        if not is_url(path):
+            return os.path.getsize(path)
+        with _as_of_a_disk():
+            return int(_gfile().stat(path).length)
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def exist(paths: Iterable[str]) -> dict[str, bool]:

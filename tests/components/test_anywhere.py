@@ -22,6 +22,7 @@ from pairloom.components.anywhere import (
     read_bytes,
     read_text,
     remove,
+    size,
     write_once,
 )
 
@@ -50,6 +51,11 @@ def test_a_file_is_read_and_what_is_not_there_is_not(root):
     assert not exists(f"{root}/a/z")
     with pytest.raises(FileNotFoundError):
         read_text(f"{root}/a/z")
+
+
+def test_a_file_has_a_size_and_what_is_not_there_has_none(root):
+    assert size(f"{root}/a/x/7/file") == len("a/x/7/file")
+    assert size(f"{root}/a/z") == 0
 
 
 def test_names_are_listed_and_a_folder_that_is_not_there_has_none(root):

@@ -16,7 +16,7 @@ from pairloom.serving.server.version_folders import versions_on_disk
 def push(tmp_path):
     """Pushes the model with a blessing, and gives what is noted of it."""
     (tmp_path / "model" / "Format-Serving").mkdir(parents=True)
-    (tmp_path / "model" / "Format-Serving" / "saved_model.pb").touch()
+    (tmp_path / "model" / "Format-Serving" / "saved_model.pb").write_bytes(b"model")
 
     def push(blessing_name, blessed=1):
         model, blessing = standard_artifacts.Model(), standard_artifacts.ModelBlessing()
