@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from pairloom.components.anywhere import find, is_url
@@ -45,7 +45,7 @@ def held(
     passes locks on. At a URL there are no locks: it then does nothing.
 
     Args:
-        path: The file; it is made, with its folder. Its holder may remove it.
+        path: The file; it is made, with its folder. Its holder may remove both.
         patience: Seconds to wait for another process that holds it.
         waiting: Is told who holds it, once it is more than an instant.
 
@@ -58,8 +58,7 @@ def held(
         return
     until = time.monotonic() + patience
     while True:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "a+", encoding="utf-8") as file:
+        with _made(path) as file:
             _wait(file, until, waiting)
             if not _is_at(file, path):
                 continue
@@ -67,7 +66,8 @@ def held(
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
             file.flush()
             # Else another machine reads who held it before.
-            os.fsync(file.fileno())
+            with suppress(OSError):
+                os.fsync(file.fileno())
             yield
             return
 
@@ -121,6 +121,18 @@ def locked(file: IO[str], how: int = fcntl.LOCK_EX) -> bool:
             "--runs-dir or `places.root`."
         ) from None
     return True
+
+
+def _made(path: str) -> IO[str]:
+    folder = os.path.dirname(path)
+    while True:
+        os.makedirs(folder, exist_ok=True)
+        try:
+            return open(path, "a+", encoding="utf-8")
+        except FileNotFoundError:
+            # Whoever held it may have removed it with its folder.
+            if os.path.isdir(folder):
+                raise
 
 
 def _wait(file: IO[str], until: float, waiting: Callable[[str], None] | None) -> None:
