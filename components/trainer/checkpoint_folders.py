@@ -92,6 +92,8 @@ def _copy_training(other: str, folder: str) -> None:
             with tf.io.gfile.GFile(os.path.join(folder, part, _STATE), "w") as file:
                 file.write(f'model_checkpoint_path: "{newest}"\n')
                 file.write(f'all_model_checkpoint_paths: "{newest}"\n')
+                # Else it would be kept forever, as one that the manager knows nothing of.
+                file.write("all_model_checkpoint_timestamps: 1.0\n")
 
 
 def _copy_newest(other: str, folder: str, part: str) -> str:

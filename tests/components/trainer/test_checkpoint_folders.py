@@ -274,6 +274,19 @@ def test_at_a_url_nothing_says_that_there_is_a_checkpoint_before_all_of_it_is_co
         assert exists(f"{beside}/abc.2/last/checkpoint")
 
 
+def test_at_a_url_a_copied_checkpoint_goes_when_newer_ones_have_come(beside):
+    leave(f"{beside}/abc.1", 10)
+    with at_work([f"{beside}/abc.2"]):
+        checkpoint = tf.train.Checkpoint(step=tf.Variable(0))
+        last = f"{beside}/abc.2/last"
+        manager = tf.train.CheckpointManager(checkpoint, last, max_to_keep=2)
+        for step in (11, 12):
+            manager.save(step)
+    left = {name.partition(".")[0] for name in listed(last)}
+    assert left == {"checkpoint", "ckpt-11", "ckpt-12"}
+    assert exists(f"{beside}/abc.1/last/ckpt-10.index")
+
+
 def test_at_a_url_the_first_of_all_begins_at_the_beginning(beside):
     assert progress.remarks is None
     with at_work([f"{beside}/abc.1"]):
