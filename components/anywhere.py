@@ -10,6 +10,7 @@ import fnmatch
 import glob
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,10 +26,13 @@ __all__ = [
     "read_bytes",
     "read_text",
     "remove",
+    "size",
     "write_once",
 ]
 
 _SCHEME = "://"
+# For a line of text, once its file is there.
+_WRITING_SECONDS = 2.0
 
 
 def is_url(path: str) -> bool:
@@ -57,6 +61,17 @@ def changed(path: str) -> float:
             return float(_gfile().stat(path).mtime_nsec) / 1e9
     except FileNotFoundError:
         return 0.0
+
+
+def size(path: str) -> int:
+    """How many bytes a file has; 0: it is not there."""
+    try:
+        if not is_url(path):
+            return os.path.getsize(path)
+        with _as_of_a_disk():
+            return int(_gfile().stat(path).length)
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def exist(paths: Iterable[str]) -> dict[str, bool]:
@@ -136,25 +151,50 @@ def write_once(path: str, text: str) -> str:
     Returns:
         What stands there now.
     """
-    folder, name = os.path.split(path)
-    make_folder(folder)
+    make_folder(os.path.dirname(path))
     if not is_url(path):
-        # A link appears with all that it holds, and only where there is none yet. Of machines that
-        # share the folder two may have processes of one number.
-        half = os.path.join(folder, f"{name}.{uuid.uuid4().hex}.half")
-        try:
-            with open(half, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.link(half, path)
-        except FileExistsError:
-            pass
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(half)
+        _write_file_once(path, text)
     elif not exists(path):
         with _as_of_a_disk(), _gfile().GFile(path, "w") as file:
             file.write(text)
     return read_text(path)
+
+
+def _write_file_once(path: str, text: str) -> None:
+    # Of machines that share the folder two may have processes of one number.
+    half = f"{path}.{uuid.uuid4().hex}.half"
+    try:
+        with open(half, "w", encoding="utf-8") as file:
+            file.write(text)
+        try:
+            # A link appears with all that it holds, and only where there is none yet.
+            os.link(half, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            # exFAT, and some shared volumes, know no links.
+            _write_new(path, text)
+        if text and _stays_empty(path):
+            # Whoever made it is dead.
+            os.replace(half, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(half)
+
+
+def _write_new(path: str, text: str) -> None:
+    with contextlib.suppress(FileExistsError), open(path, "x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _stays_empty(path: str) -> bool:
+    """Whether nobody writes what a file without links must be written with after it was made."""
+    until = time.monotonic() + _WRITING_SECONDS
+    while not os.path.getsize(path):
+        if time.monotonic() >= until:
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def make_folder(path: str) -> None:

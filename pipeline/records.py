@@ -13,11 +13,11 @@ from typing import Any
 from ml_metadata import metadata_store
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
-from pairloom.components.anywhere import exist, exists, find, remove
+from pairloom.components.anywhere import exist, exists, find, is_url, remove
 from pairloom.components.evaluator import read_evaluation
 from pairloom.components.holding import any_held
 from pairloom.components.pairs.settings import SPLITS
-from pairloom.components.pusher.versions import lost_versions
+from pairloom.components.pusher.versions import MODEL_FILE, lost_versions
 from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.connecting import connection_to, patiently, reconnecting
 from pairloom.pipeline.run_folder import RunFolder
@@ -131,14 +131,13 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
     Returns:
         What was done, one sentence each.
     """
-    done = []
-    # A folder whose name is no version is not the Pusher's, and whoever made it may want it.
-    for version in lost_versions(folder.serving):
-        remove(version)
-        done.append(f"Removed the half-copied {version}.")
     if not folder.has_metadata:
-        return done
+        return []
+    done = []
     with open_store(folder) as store:
+        for version in _lost_pushes(store, folder):
+            remove(version)
+            done.append(f"Removed {version}, whose model is gone.")
         dead = [
             execution
             for execution in (_of_run(store, folder.name, run_id) if run_id else ())
@@ -153,6 +152,16 @@ def mend(folder: RunFolder, run_id: str) -> list[str]:
         if lost := forget_lost(store, folder.pipeline_root):
             done.append(f"Forgot {lost} artifacts whose files are gone.")
     return done
+
+
+def _lost_pushes(store: metadata_store.MetadataStore, folder: RunFolder) -> list[str]:
+    """Versions that runs of this folder pushed, and of which somebody has deleted the model.
+
+    Others may lie beside them: another pipeline's, other formats, a copy that somebody is making.
+    """
+    live = [a for a in store.get_artifacts() if a.state == mlmd.Artifact.LIVE]
+    pushed = {os.path.normpath(place) for a in live if (place := _destination(a))}
+    return [path for path in lost_versions(folder.serving) if os.path.normpath(path) in pushed]
 
 
 def forget_lost(store: metadata_store.MetadataStore, root: str) -> int:
@@ -184,9 +193,15 @@ def is_there(artifact: mlmd.Artifact) -> bool:
 
 def _paths(artifact: mlmd.Artifact) -> Iterator[str]:
     yield artifact.uri
-    destination = artifact.custom_properties.get("pushed_destination")
-    if destination is not None and destination.string_value:
-        yield destination.string_value
+    if version := _destination(artifact):
+        # Somebody may have deleted a part. At a URL each version's folder would have to be listed.
+        yield version if is_url(version) else os.path.join(version, MODEL_FILE)
+
+
+def _destination(artifact: mlmd.Artifact) -> str:
+    """The version that a push made; empty for what is no push."""
+    value = artifact.custom_properties.get("pushed_destination")
+    return value.string_value if value is not None else ""
 
 
 def remove_outputs(root: str, execution_id: int) -> None:

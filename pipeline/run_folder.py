@@ -1,6 +1,5 @@
 """A run's folder: where everything of one recipe's runs lies, and who may write there."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pairloom.components.anywhere import make_folder
+from pairloom.components.holding import NoLocksError, is_held, locked
 from pairloom.components.report.placing import REPORT_FILE
 from pairloom.pipeline.errors import UserError
 from pairloom.pipeline.places import Places, chosen_metadata, sqlite_url
@@ -160,18 +160,20 @@ class RunFolder:
             the last one until `note_run` names another.
 
         Raises:
-            UserError: another run holds it.
+            UserError: another run holds it, or its volume knows no locks.
         """
         with self._lock_file() as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                alone = locked(file)
+            except NoLocksError as error:
+                raise UserError(str(error)) from None
+            if not alone:
                 process, _ = _holder(file)
                 raise UserError(
                     f"Another run is at work in {shown_path(self.path)} "
                     f"(process {process or 'unknown'}). "
                     f"Wait for it, stop it, or use another --runs-dir."
-                ) from None
+                )
             _, before = _holder(file)
             file.truncate(0)
             file.write(f"{os.getpid()} {before}".strip())
@@ -218,14 +220,7 @@ def unwritable(path: str | Path, error: OSError) -> UserError:
 
 def is_locked(folder: RunFolder) -> bool:
     """Whether a run is at work in the folder now."""
-    try:
-        with open(folder.path / ".lock", encoding="ascii") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return is_held(str(folder.path / ".lock"))
 
 
 def shown_path(path: str | Path) -> str:

@@ -12,20 +12,27 @@ import errno
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
-from pairloom.components.anywhere import find, is_url, listed, make_folder, read_text, remove
-from pairloom.components.pusher.leftovers import CLAIMS, HALF, clear_away
-from pairloom.components.pusher.versions import MODEL_FILE, is_whole, pushed_versions
+from pairloom.components.anywhere import find, is_url, listed, make_folder, remove
+from pairloom.components.pusher.leftovers import CLAIMS, clear_away, half_made
+from pairloom.components.pusher.versions import (
+    MODEL_FILE,
+    NOTE,
+    is_whole,
+    push_of,
+    pushed_versions,
+)
 
-__all__ = ["NOTE", "push_model"]
-
-NOTE = "assets.extra/pushed"
-"""Beside the model's own files: of which push the version is."""
+__all__ = ["PushDisturbedError", "push_model"]
 
 _TRIES = 100
+
+
+class PushDisturbedError(Exception):
+    """Somebody else was at what is being pushed."""
 
 
 def push_model(model: str, base: str, token: str) -> int:
@@ -38,46 +45,51 @@ def push_model(model: str, base: str, token: str) -> int:
 
     Returns:
         The version.
+
+    Raises:
+        PushDisturbedError: what was copied is no longer what it should be; nothing was pushed.
     """
     make_folder(base)
     clear_away(base)
-    for version, folder in pushed_versions(base).items():
-        if _note(folder) == token:
-            if is_whole(folder):
-                return version
-            # It was killed, and a number above all others must be another one by now.
-            remove(folder)
     return (_push_to_url if is_url(base) else _push_to_disk)(model, base, token)
 
 
-def _note(folder: str) -> str:
-    try:
-        return read_text(os.path.join(folder, NOTE))
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
+def _pushed(base: str, token: str) -> int | None:
+    """The version of a push that has happened; what it left that was killed is removed."""
+    for version, folder in pushed_versions(base).items():
+        if push_of(folder) == token:
+            if is_whole(folder):
+                return version
+            # A number above all others must be another one by now.
+            remove(folder)
+    return None
 
 
 def _push_to_disk(model: str, base: str, token: str) -> int:
     # A folder that no server looks at, which then becomes the version.
-    half = os.path.join(base, f"{HALF}{token}")
-    remove(half)
-    try:
-        _copy(model, half, token)
+    with half_made(base, token) as half:
+        if (version := _pushed(base, token)) is not None:
+            return version
+        wanted = _copy(model, half, token)
+        _write_through(half)
         for _ in range(_TRIES):
             version = _next_version(base)
+            _check(half, wanted)
             try:
                 # Fails where another has just taken this number.
                 os.rename(half, os.path.join(base, str(version)))
-                return version
             except OSError as error:
                 if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                     raise
-        raise _crowded(base)
-    finally:
-        remove(half)
+            else:
+                _sync(base)
+                return version
+    raise _crowded(base)
 
 
 def _push_to_url(model: str, base: str, token: str) -> int:
+    if (version := _pushed(base, token)) is not None:
+        return version
     version, claim = _claimed(base, token)
     _copy(model, os.path.join(base, str(version)), token)
     remove(claim)
@@ -120,17 +132,65 @@ def _next_version(base: str, claimed: Sequence[int] = ()) -> int:
     return max(int(time.time()), highest + 1)
 
 
-def _copy(model: str, folder: str, token: str) -> None:
-    """All of a model's files, and a note of which push it is."""
-    model = model.rstrip("/")
+def _copy(model: str, folder: str, token: str) -> dict[str, int]:
+    """All of a model's files, and a note of which push it is.
+
+    Returns:
+        What `folder` then holds: the size of each file by its path in there.
+    """
     tf.io.gfile.makedirs(os.path.dirname(os.path.join(folder, NOTE)))
     with tf.io.gfile.GFile(os.path.join(folder, NOTE), "w") as file:
         file.write(token)
-    files = [
-        f"{parent[len(model) :]}/{name}".lstrip("/").replace("//", "/")
-        for parent, _, names in tf.io.gfile.walk(model)
-        for name in names
-    ]
+    files = _sizes(model)
+    wanted = {**files, NOTE: len(token.encode())}
     for name in sorted(files, key=lambda name: name == MODEL_FILE):
+        if name == MODEL_FILE:
+            _check(folder, {other: size for other, size in wanted.items() if other != name})
         tf.io.gfile.makedirs(os.path.dirname(os.path.join(folder, name)))
         tf.io.gfile.copy(os.path.join(model, name), os.path.join(folder, name), overwrite=True)
+    return wanted
+
+
+def _sizes(folder: str) -> dict[str, int]:
+    """The size of every file below a folder, by its path in there."""
+    folder = folder.rstrip("/")
+    sizes = {}
+    for parent, _, names in tf.io.gfile.walk(folder):
+        for name in names:
+            # At a URL the names of folders may end in a slash.
+            path = f"{parent.rstrip('/')}/{name}"
+            sizes[path[len(folder) + 1 :]] = tf.io.gfile.stat(path).length
+    return sizes
+
+
+def _check(folder: str, wanted: Mapping[str, int]) -> None:
+    """Makes sure that a copy is still what it was made as.
+
+    Raises:
+        PushDisturbedError: It is not.
+    """
+    found = _sizes(folder)
+    if lost := sorted(name for name, size in wanted.items() if found.get(name) != size):
+        raise PushDisturbedError(
+            f"Expected what was copied to {folder}. Received: {', '.join(lost)} gone or of another "
+            "size, so somebody else is at it. Nothing was pushed; run the same command again."
+        )
+
+
+def _write_through(folder: str) -> None:
+    """Has the disk keep a folder with all in it, even where the power fails."""
+    for parent, _, names in os.walk(folder, topdown=False):
+        for path in (*(os.path.join(parent, name) for name in names), parent):
+            _sync(path)
+
+
+def _sync(path: str) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        # Some shared volumes know nothing of it.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF):
+            raise
+    finally:
+        os.close(number)

@@ -1,12 +1,11 @@
 """What TFX's Trainer calls."""
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -14,10 +13,13 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_transform as tft
 
-from pairloom.components.anywhere import changed, listed, remove
 from pairloom.components.evaluator.buckets import bucket_labels
-from pairloom.components.holding import Held, held, is_held
 from pairloom.components.trainer.batches import Pairs, row_by_row
+from pairloom.components.trainer.checkpoint_folders import (
+    at_work,
+    checkpoint_folders,
+    drop_other_checkpoints,
+)
 from pairloom.components.trainer.devices import choose_strategy, reserve_devices
 from pairloom.components.trainer.loop import TrainingLoop
 from pairloom.components.trainer.precision import precision_of
@@ -32,7 +34,6 @@ from pairloom.models.encoder_decoder import DECODERS, ENCODERS
 from pairloom.models.ensemble import Ensemble
 from pairloom.serving.export import LengthBuckets, ServedModel, export_model
 
-LOCK = ".lock"
 _SAMPLED_PAIRS = 500
 _TRAINED_BY = ("fields", "inputs", "output", "model", "training", "files")
 
@@ -48,6 +49,17 @@ def run_fn(fn_args: Any) -> None:
     config = fn_args.custom_config
     settings = TrainingSettings.from_mapping(config["training"])
     reserve_devices(settings.devices)
+    members = config["model"].get("ensemble", 1)
+    training, run = _fingerprint(fn_args, config), _execution(fn_args)
+    folders = checkpoint_folders(config["checkpoints"], training, run, members)
+    # Before a device is used: whoever is at work already may need all of it.
+    with at_work(folders):
+        _train(fn_args, settings, folders)
+
+
+def _train(fn_args: Any, settings: TrainingSettings, folders: Sequence[str]) -> None:
+    """Trains a model in each folder of checkpoints, and writes the SavedModel of all."""
+    config = fn_args.custom_config
     # Before all else: seeding clears TensorFlow's caches, and with them a tokenizer made before.
     keras.utils.set_random_seed(settings.seed)
     graphs = read_fields(tf.io.gfile.join(fn_args.transform_output, "learned"))
@@ -63,24 +75,20 @@ def run_fn(fn_args: Any) -> None:
         for files in (fn_args.train_files, fn_args.eval_files)
     )
 
-    folder = tf.io.gfile.join(config["checkpoints"], _fingerprint(fn_args, config))
     precision = precision_of(settings.precision)
     remark(precision.words)
     keras.config.set_dtype_policy(precision.policy)
-    alone = contextlib.ExitStack()
     try:
         strategy = choose_strategy(settings.devices)
         with strategy.scope():
             members = []
-            for number in range(config["model"].get("ensemble", 1)):
+            for number in range(len(folders)):
                 if number:
                     # What Keras draws first weights from; the first member's is set already.
                     random.seed(settings.seed + number)
                 members.append(build_model(config["model"], inputs, target))
-        folders = [folder, *(f"{folder}-{number}" for number in range(2, len(members) + 1))]
         metric = settings.early_stopping.metric
         for number, (member, place) in enumerate(zip(members, folders)):
-            alone.enter_context(_at_work(place))
             loop = TrainingLoop(
                 member,
                 output,
@@ -113,25 +121,7 @@ def run_fn(fn_args: Any) -> None:
         )
         export_model(served, fn_args.serving_model_dir, sample_pairs(eval_pairs))
     finally:
-        alone.close()
         keras.config.set_dtype_policy("float32")
-
-
-@contextlib.contextmanager
-def _at_work(folder: str) -> Iterator[None]:
-    """Keeps every other training out of a folder of checkpoints."""
-    try:
-        with held(os.path.join(folder, LOCK)):
-            yield
-    except Held as error:
-        raise AtWorkError(
-            f"The same training is at work already, {error}, with its checkpoints in {folder}. "
-            "Wait for it, or stop it."
-        ) from None
-
-
-class AtWorkError(Exception):
-    """Two trainings cannot share their checkpoints."""
 
 
 def member_settings(settings: TrainingSettings, number: int, members: int) -> TrainingSettings:
@@ -206,17 +196,6 @@ def sample_pairs(pairs: Pairs) -> list[dict[str, Any]]:
     ]
 
 
-def drop_other_checkpoints(folders: Sequence[str]) -> None:
-    """Deletes the weights of trainings beside `folders` that are not at work; their logs stay."""
-    kept = {os.path.basename(folder) for folder in folders}
-    beside = os.path.dirname(folders[0])
-    for other in (os.path.join(beside, name) for name in listed(beside) if name not in kept):
-        written = changed(os.path.join(other, "last", "checkpoint"))
-        if not is_held(os.path.join(other, LOCK), written):
-            for name in ("last", "best"):
-                remove(os.path.join(other, name))
-
-
 def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
     """Names the folder of checkpoints: only the same training may go on from them.
 
@@ -230,3 +209,8 @@ def _fingerprint(fn_args: Any, config: Mapping[str, Any]) -> str:
         fn_args.transform_output,
     ]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _execution(fn_args: Any) -> str:
+    """Names the execution of this run's Trainer, as the folder of the model that it makes does."""
+    return os.path.basename(os.path.dirname(fn_args.serving_model_dir.rstrip("/")))

@@ -1,13 +1,16 @@
 """Files on a disk and at a URL: the same answers from both, and TensorFlow only for the second."""
 
+import errno
 import os
 import subprocess
 import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tensorflow as tf
 
+from pairloom.components import anywhere
 from pairloom.components.anywhere import (
     changed,
     exist,
@@ -19,6 +22,7 @@ from pairloom.components.anywhere import (
     read_bytes,
     read_text,
     remove,
+    size,
     write_once,
 )
 
@@ -47,6 +51,11 @@ def test_a_file_is_read_and_what_is_not_there_is_not(root):
     assert not exists(f"{root}/a/z")
     with pytest.raises(FileNotFoundError):
         read_text(f"{root}/a/z")
+
+
+def test_a_file_has_a_size_and_what_is_not_there_has_none(root):
+    assert size(f"{root}/a/x/7/file") == len("a/x/7/file")
+    assert size(f"{root}/a/z") == 0
 
 
 def test_names_are_listed_and_a_folder_that_is_not_there_has_none(root):
@@ -84,6 +93,40 @@ def test_what_was_written_once_stays(root):
     assert write_once(f"{root}/new/note", "one") == "one"
     assert write_once(f"{root}/new/note", "two") == "one"
     assert listed(f"{root}/new") == ["note"]
+
+
+@pytest.fixture
+def no_links(monkeypatch):
+    """A volume that refuses links, as exFAT does."""
+
+    def refused(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+
+
+@pytest.mark.usefixtures("no_links")
+def test_where_there_are_no_links_what_was_written_once_stays_too(tmp_path):
+    note = tmp_path / "new" / "note"
+    assert write_once(str(note), "one") == "one"
+    assert write_once(str(note), "two") == "one"
+    assert listed(str(note.parent)) == ["note"]
+
+
+@pytest.mark.usefixtures("no_links")
+def test_where_there_are_no_links_many_at_once_read_the_same(tmp_path):
+    note = str(tmp_path / "note")
+    with ThreadPoolExecutor(8) as at_once:
+        told = set(at_once.map(lambda number: write_once(note, f"{number}"), range(100)))
+    assert told == {read_text(note)}
+    assert listed(str(tmp_path)) == ["note"]
+
+
+def test_a_file_whose_writer_died_before_its_text_is_written_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(anywhere, "_WRITING_SECONDS", 0.1)
+    (tmp_path / "note").touch()
+    assert write_once(str(tmp_path / "note"), "one") == "one"
+    assert write_once(str(tmp_path / "note"), "two") == "one"
 
 
 def test_it_is_known_when_something_was_written_and_what_is_not_there_never_was(tmp_path):

@@ -1,5 +1,6 @@
 """ML Metadata, read and mended: on real databases, written the way TFX writes them."""
 
+import shutil
 import time
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from ml_metadata.proto import metadata_store_pb2 as mlmd
 
 from pairloom.components.holding import held
+from pairloom.components.pusher.versions import NOTE
 from pairloom.pipeline import records
 
 
@@ -165,31 +167,69 @@ def test_mending_forgets_artifacts_whose_files_are_gone(folder, writer):
     assert states == {"gone": mlmd.Artifact.DELETED, "there": mlmd.Artifact.LIVE}
 
 
-def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer):
-    """Else the pusher would be cached, and the user told of a version that is not there."""
-    version = Path(folder.serving) / "17"
+@pytest.fixture
+def version(folder):
+    """A version as a push leaves it."""
+    made = Path(folder.serving) / "17"
+    (made / NOTE).parent.mkdir(parents=True)
+    (made / NOTE).write_text("a push")
+    (made / "saved_model.pb").write_text("a model")
+    return made
+
+
+def note_push(writer, version):
+    """Notes a version as TFX notes that a run has pushed it."""
     properties = {"pushed": 1, "pushed_destination": str(version)}
     run_id = records.new_run_id()
     writer.execution(run_id, "Pusher", mlmd.Execution.COMPLETE, pushed_model=(properties, True))
-    version.mkdir(parents=True)
-    (version / "saved_model.pb").touch()
+
+
+@pytest.mark.parametrize("left", ["nothing", "no bytes"])
+def test_mending_forgets_a_push_whose_version_was_deleted(folder, writer, version, left):
+    """Else the pusher would be cached, and the user told of a version that is not there."""
+    note_push(writer, version)
     assert records.mend(folder, "") == []
     (version / "saved_model.pb").unlink()
-    done = records.mend(folder, "")
-    assert len(done) == 2
+    if left == "no bytes":
+        (version / "saved_model.pb").touch()
+    assert records.mend(folder, "") == [
+        f"Removed {version}, whose model is gone.",
+        "Forgot 1 artifacts whose files are gone.",
+    ]
     assert not version.exists()
     assert writer.store.get_artifacts()[0].state == mlmd.Artifact.DELETED
+    assert records.mend(folder, "") == []
 
 
-def test_mending_removes_only_folders_that_are_versions(folder):
-    half, others = Path(folder.serving) / "17", ["notes", "17.old", "v17", "١٧"]
-    for path in (half, *(Path(folder.serving) / name for name in others)):
-        path.mkdir(parents=True)
-        (path / "kept").touch()
-    assert records.mend(folder, "") == [f"Removed the half-copied {half}."]
-    assert sorted(path.parent.name for path in Path(folder.serving).glob("*/kept")) == sorted(
-        others
-    )
+def test_mending_forgets_a_push_of_which_nothing_says_that_it_is_ours_and_leaves_it(
+    folder, writer, version
+):
+    note_push(writer, version)
+    (version / NOTE).unlink()
+    (version / "saved_model.pb").unlink()
+    assert records.mend(folder, "") == ["Forgot 1 artifacts whose files are gone."]
+    assert version.exists()
+
+
+@pytest.mark.parametrize("name", ["17", "notes", "17.old", "v17", "١٧"])
+def test_mending_leaves_folders_alone_that_no_push_has_made(folder, writer, version, name):
+    note_push(writer, version.rename(version.with_name("16")))
+    others = Path(folder.serving) / name
+    others.mkdir()
+    (others / "model.onnx").touch()
+    assert records.mend(folder, "") == []
+    assert (others / "model.onnx").exists()
+
+
+def test_mending_leaves_the_copy_of_a_pushed_version_alone_that_somebody_is_making(
+    folder, writer, version
+):
+    note_push(writer, version)
+    copy = version.with_name("18")
+    shutil.copytree(version, copy, ignore=lambda *_: ["saved_model.pb"])
+    assert (copy / NOTE).exists()
+    assert records.mend(folder, "") == []
+    assert (copy / NOTE).exists()
 
 
 def told(writer, number, recipe):

@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import multiprocessing
 import os
 from pathlib import Path
@@ -110,6 +112,20 @@ def test_a_killed_holder_leaves_no_lock(tmp_path):
     other.kill()
     other.join(30)
     with folder.locked():
+        pass
+
+
+def test_a_volume_without_locks_is_named_and_no_other_run_made_up(tmp_path, monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    folder = RunFolder.of(tmp_path, "words")
+    folder.make()
+    with (
+        pytest.raises(UserError, match=f"a volume .* Received: {folder.path} .No locks available"),
+        folder.locked(),
+    ):
         pass
 
 

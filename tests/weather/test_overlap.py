@@ -1,6 +1,8 @@
 """A schedule that overlaps itself: runs of one recipe side by side, which all end and all push."""
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -65,42 +67,76 @@ def test_runs_of_one_recipe_at_the_same_time_all_end_and_each_pushes_a_whole_ver
 # All nodes of a run, one after another, as a scheduler would call them.
 SCHEDULED = """
 from pathlib import Path
-from pairloom.pipeline import compiled, errors, runner
+from pairloom.components.trainer import progress
+from pairloom.pipeline import compiled, runner
+progress.remarks = lambda words: print(words, flush=True)
 words = compiled.read_compiled(Path("words.json"))
 compiled.hold_to(words, "nightly")
-try:
-    runner.run_nodes(words.for_run("nightly"), lambda e: print(e.node, e.state, flush=True))
-except errors.UserError as error:
-    print(error)
+runner.run_nodes(words.for_run("nightly"), lambda e: print(e.node, e.state, flush=True))
 """
 
 
-def test_the_same_training_is_not_done_twice_at_once_and_serves_both_runs(tmp_path):
-    words = WordsRun(tmp_path / "words")
-    words.ended("compile", "words.yaml", "-o", "words.json")
+@pytest.fixture
+def same(tmp_path):
+    """A recipe whose runs all read the same."""
+    made = WordsRun(tmp_path / "words")
+    made.ended("compile", "words.yaml", "-o", "words.json")
+    return made
 
-    def scheduled():
+
+@contextlib.contextmanager
+def two_at_the_same_training(words):
+    """A local run that stands still in its training, and a scheduled one that waits for it."""
+    local = words.start("run", "words.yaml")
+    scheduled = None
+    try:
+        while not words.at_work("Trainer"):
+            assert local.poll() is None, words.log()
+            time.sleep(0.01)
+        local.send_signal(signal.SIGSTOP)
         command = [sys.executable, "-c", SCHEDULED]
-        told = subprocess.run(command, cwd=words.path, stdout=subprocess.PIPE, text=True)
-        return told.stdout.splitlines()
+        scheduled = subprocess.Popen(
+            command, cwd=words.path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        told = []
+        for line in scheduled.stdout:
+            told.append(line.strip())
+            if "waiting for" in line:
+                break
+        assert "Transform cached" in told, "it has read the same"
+        assert f"waiting for process {local.pid} on " in told[-1], told
+        yield local, scheduled
+    finally:
+        for process in (local, scheduled):
+            if process and process.poll() is None:
+                process.kill()
+                process.communicate()
 
-    with Watcher(words) as watcher:
-        local = words.start("run", "words.yaml")
-        try:
-            while not words.at_work("Trainer"):
-                assert local.poll() is None
-                time.sleep(0.01)
-            local.send_signal(signal.SIGSTOP)
-            *before, failed, why = scheduled()
-            assert "Transform cached" in before and failed == "Trainer failed"
-            assert f"The same training is at work already, process {local.pid} on " in why
-        finally:
-            local.send_signal(signal.SIGCONT)
-            local.communicate(timeout=LONGEST)
-        assert local.returncode == 0
-        again = [line for line in scheduled() if not line.endswith("running")]
-    assert {"Trainer cached", "Evaluator cached", "Pusher cached", "Report cached"} <= {*again}
-    assert {run["state"] for run in words.runs()} == {"done"}
-    [version] = words.versions()
-    assert [run["pushed"] for run in words.runs()] == [str(version)] * 2
-    assert list(watcher.seen) == [version] and words.leftovers() == []
+
+def test_of_two_runs_that_train_the_same_the_second_waits_and_each_pushes(same):
+    with Watcher(same) as watcher, two_at_the_same_training(same) as (local, scheduled):
+        local.send_signal(signal.SIGCONT)
+        told, _ = scheduled.communicate(timeout=LONGEST)
+        local.communicate(timeout=LONGEST)
+    assert (local.returncode, scheduled.returncode) == (0, 0), same.log()
+    assert "Trainer done" in told and "Pusher done" in told
+    runs = same.runs()
+    assert [run["state"] for run in runs] == ["done"] * 2
+    assert runs[0]["scores"] == runs[1]["scores"], "one training served both"
+    pushed = sorted(int(run["pushed"]) for run in runs)
+    assert pushed == sorted(same.versions()) == list(watcher.seen), "two, the second higher"
+    assert len(set(pushed)) == 2
+    assert len(list(Path(same.folder.checkpoints).iterdir())) == 1
+    assert same.leftovers() == []
+
+
+def test_who_waits_for_a_training_that_is_killed_goes_on_with_it(same):
+    with Watcher(same) as watcher, two_at_the_same_training(same) as (local, scheduled):
+        os.killpg(local.pid, signal.SIGKILL)
+        local.communicate()
+        told, _ = scheduled.communicate(timeout=LONGEST)
+    assert scheduled.returncode == 0 and "Trainer done" in told
+    assert [run["state"] for run in same.runs()] == ["interrupted", "done"]
+    [version] = same.versions()
+    assert list(watcher.seen) == [version]
+    assert len(list(Path(same.folder.checkpoints).iterdir())) == 1

@@ -109,7 +109,7 @@ class WordsRun:
         if node == "Trainer":
             return any(Path(self.folder.checkpoints).glob("*/last/checkpoint"))
         if node == "Pusher":
-            return any(self.served.glob(".half-*/*"))
+            return any(self.served.glob(".half-*/version/*"))
         if node == "LastBlessedModel":
             # It makes nothing: its lock is all that is seen of it.
             return any(tfx.glob(f".locks/*/{node}"))

@@ -1,5 +1,7 @@
 """A model is pushed whole, in order and once, whatever happens on the way."""
 
+import errno
+import fcntl
 import os
 import resource
 import signal
@@ -10,8 +12,9 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from pairloom.components.pusher import pushing
-from pairloom.components.pusher.pushing import NOTE, push_model
+from pairloom.components.pusher import leftovers, pushing
+from pairloom.components.pusher.pushing import PushDisturbedError, push_model
+from pairloom.components.pusher.versions import NOTE
 from pairloom.serving.versions import versions_on_disk
 
 FILES = ("saved_model.pb", "assets.extra/pairloom.json", "variables/variables.index")
@@ -119,6 +122,118 @@ def test_what_another_push_is_writing_is_left_alone_but_not_what_died_a_day_ago(
         os.utime(half, (written, written))
     version = push_model(model, str(base), "one")
     assert sorted(path.name for path in base.iterdir()) == [others.name, str(version)]
+
+
+@pytest.fixture
+def between(monkeypatch):
+    """Has something happen after each file that is copied; it is given the file."""
+    copy = tf.io.gfile.copy
+
+    def between(act):
+        def copied(source, target, overwrite=False):
+            copy(source, target, overwrite=overwrite)
+            act(Path(target))
+
+        monkeypatch.setattr(tf.io.gfile, "copy", copied)
+
+    return between
+
+
+def test_what_is_under_way_is_safe_from_others_whose_clock_is_a_day_ahead(
+    model, base, between, monkeypatch
+):
+    now = time.time()
+    monkeypatch.setattr(leftovers.time, "time", lambda: now + 25 * 3600)
+    cleared = []
+    between(lambda _: cleared.append(leftovers.clear_away(str(base))))
+    version = push_model(model, str(base), "one")
+    assert len(cleared) == len(FILES)
+    assert files_of(base / str(version)) == sorted([*FILES, NOTE])
+
+
+@pytest.fixture
+def no_locks(monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_a_volume_without_locks_is_pushed_to(model, base):
+    assert push_model(model, str(base), "one") == push_model(model, str(base), "one")
+    [version] = base.iterdir()
+    assert files_of(version) == sorted([*FILES, NOTE])
+
+
+@pytest.mark.usefixtures("no_locks")
+@pytest.mark.parametrize("lost", [*FILES, NOTE])
+@pytest.mark.parametrize("how", ["removed", "emptied"])
+def test_what_others_have_taken_from_a_copy_is_noticed_before_it_is_served(
+    model, base, between, lost, how
+):
+    def disturb(copied):
+        half = next(base.glob(".half-*/version"))
+        if copied.name == "saved_model.pb":
+            (half / lost).unlink() if how == "removed" else (half / lost).write_text("")
+
+    between(disturb)
+    with pytest.raises(PushDisturbedError, match=f"Received: {lost} gone or of another size"):
+        push_model(model, str(base), "one")
+    assert not list(base.iterdir())
+
+
+def test_a_version_is_on_the_disk_before_it_appears(model, base, monkeypatch):
+    done = []
+
+    def synced(number):
+        done.append(os.readlink(f"/proc/self/fd/{number}"))
+        fsync(number)
+
+    def renamed(old, new):
+        done.append(new)
+        rename(old, new)
+
+    fsync, rename = os.fsync, os.rename
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "rename", renamed)
+    version = str(base / str(push_model(model, str(base), "one")))
+    before = done[: done.index(version)]
+    half = str(base / ".half-one" / "version")
+    inside = {str(Path(half, name)) for name in (*FILES, NOTE)}
+    inside |= {str(Path(name).parent) for name in inside} | {half}
+    assert inside <= set(before)
+    assert done[-1] == str(base)
+
+
+def test_a_volume_that_cannot_write_folders_through_is_pushed_to(model, base, monkeypatch):
+    def refused(number):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(pushing.os, "fsync", refused)
+    assert files_of(base / str(push_model(model, str(base), "one"))) == sorted([*FILES, NOTE])
+
+
+def test_a_model_of_no_bytes_as_a_power_failure_leaves_it_is_pushed_again(model, base):
+    broken = push_model(model, str(base), "one")
+    (base / str(broken) / "saved_model.pb").write_bytes(b"")
+    version = push_model(model, str(base), "one")
+    assert [path.name for path in base.iterdir()] == [str(version)]
+    assert files_of(base / str(version)) == sorted([*FILES, NOTE])
+
+
+def test_the_same_push_twice_at_once_is_one_version(model, base):
+    versions = []
+    threads = [
+        threading.Thread(target=lambda: versions.append(push_model(model, str(base), "one")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [path.name for path in base.iterdir()] == [str(versions[0])]
+    assert versions == [versions[0]] * 4
 
 
 def test_pushes_at_the_same_time_get_a_version_each(model, base):

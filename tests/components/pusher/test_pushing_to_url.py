@@ -10,8 +10,8 @@ import tensorflow as tf
 from pairloom.components.anywhere import exists, listed, read_text
 from pairloom.components.pusher import leftovers, pushing
 from pairloom.components.pusher.leftovers import CLAIMS
-from pairloom.components.pusher.pushing import NOTE, push_model
-from pairloom.components.pusher.versions import is_whole, lost_versions, pushed_versions
+from pairloom.components.pusher.pushing import PushDisturbedError, push_model
+from pairloom.components.pusher.versions import NOTE, is_whole, lost_versions, pushed_versions
 
 FILES = ("saved_model.pb", "assets.extra/pairloom.json", "variables/variables.index")
 
@@ -94,6 +94,24 @@ def test_a_push_that_was_killed_serves_nothing_and_its_retry_all(model, base, co
     assert list(pushed_versions(base)) == [version]
     assert files_of(f"{base}/{version}") == sorted([*FILES, NOTE])
     assert listed(f"{base}/{CLAIMS}") == []
+
+
+@pytest.mark.parametrize("lost", [NOTE, "assets.extra/pairloom.json"])
+def test_a_model_is_not_written_to_what_others_have_taken_from(model, base, monkeypatch, lost):
+    copy, copied = tf.io.gfile.copy, []
+
+    def disturbed(source, target, overwrite=False):
+        copy(source, target, overwrite=overwrite)
+        copied.append(target)
+        if len(copied) == len(FILES) - 1:
+            [half] = pushed_versions(base).values()
+            tf.io.gfile.remove(f"{half}/{lost}")
+
+    monkeypatch.setattr(tf.io.gfile, "copy", disturbed)
+    with pytest.raises(PushDisturbedError, match=lost):
+        push_model(model, base, "one")
+    [half] = pushed_versions(base).values()
+    assert not is_whole(half)
 
 
 def test_what_another_push_is_writing_is_left_alone_and_its_number_too(model, base, copies):

@@ -2,36 +2,8 @@ import dataclasses
 
 import pytest
 
-from pairloom.components.holding import held
-from pairloom.components.trainer.run import (
-    LOCK,
-    drop_other_checkpoints,
-    member_settings,
-    sample_pairs,
-)
+from pairloom.components.trainer.run import member_settings, sample_pairs
 from pairloom.components.trainer.settings import TrainingSettings
-
-
-def test_a_finished_training_drops_the_weights_of_others_and_keeps_their_logs(tmp_path):
-    for name in ("old", "new", "new-2"):
-        for part in ("last", "best", "tensorboard"):
-            (tmp_path / name / part).mkdir(parents=True)
-            (tmp_path / name / part / "file").touch()
-    drop_other_checkpoints([str(tmp_path / "new"), str(tmp_path / "new-2")])
-    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*"))
-    kept = [f"{name}/{part}" for name in ("new", "new-2") for part in ("best", "last")]
-    logs = [f"{name}/tensorboard" for name in ("new", "new-2", "old")]
-    assert left == sorted(kept + logs)
-
-
-def test_a_finished_training_leaves_those_that_are_at_work_alone(tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "other" / "last").mkdir(parents=True)
-    with held(str(tmp_path / "other" / LOCK)):
-        drop_other_checkpoints([str(tmp_path / "mine")])
-        assert (tmp_path / "other" / "last").exists()
-    drop_other_checkpoints([str(tmp_path / "mine")])
-    assert not (tmp_path / "other" / "last").exists()
 
 
 def test_members_of_an_ensemble_differ_in_their_seed_and_share_the_minutes():
