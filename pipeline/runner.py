@@ -1,5 +1,7 @@
 """Runs nodes of a compiled TFX pipeline: one, or one after another, telling an observer of each."""
 
+import contextlib
+import json
 import re
 import time
 import traceback
@@ -24,6 +26,7 @@ from pairloom.pipeline import records
 from pairloom.pipeline.connecting import patiently, reconnecting
 from pairloom.pipeline.disk import disk_trouble
 from pairloom.pipeline.errors import UserError
+from pairloom.pipeline.in_order import in_order
 from pairloom.pipeline.one_database import hold_to_database
 from pairloom.pipeline.part import is_left_out, reuse_if_first
 from pairloom.pipeline.stopping import PATIENCE_SECONDS
@@ -63,7 +66,10 @@ class NodeFailed(UserError):
 
 
 class PatientMetadata(metadata.Metadata):
-    """TFX's handle of a metadata database, which waits for one that is away and keeps any text."""
+    """TFX's handle of a metadata database, of which all behave as TFX takes them to.
+
+    It waits for one that is away, keeps any text, and gives what is asked for by ids in that order.
+    """
 
     def __init__(self, connection_config: mlmd.ConnectionConfig):
         super().__init__(connection_config)
@@ -79,7 +85,8 @@ class PatientMetadata(metadata.Metadata):
         opened, config = super().store, self.connection_config
         # One for as long as TFX keeps its own: a lost connection is made again once.
         if self._opened is None or self._opened[0] is not opened:
-            self._opened = opened, text_safe(reconnecting(opened, config), config)
+            safe = text_safe(reconnecting(opened, config), config)
+            self._opened = opened, in_order(safe)
         return self._opened[1]
 
 
@@ -273,10 +280,17 @@ def _state_of(config: mlmd.ConnectionConfig, execution_id: int | None, node: str
     with PatientMetadata(config) as handle:
         [execution] = handle.store.get_executions_by_id([execution_id])
     if execution.last_known_state not in _GOOD:
-        result = execution.custom_properties["__execution_result__"].string_value
-        lines = [line for line in result.splitlines() if line.strip()]
-        raise NodeFailed(node, lines[-1] if lines else "its inputs are not there", expected=False)
+        raise NodeFailed(node, _told_by(execution) or "its inputs are not there", expected=False)
     return _GOOD[execution.last_known_state]
+
+
+def _told_by(execution: mlmd.Execution) -> str:
+    """What TFX noted of an execution that failed: the last line of a message in JSON."""
+    result = execution.custom_properties["__execution_result__"].string_value
+    with contextlib.suppress(ValueError, AttributeError):
+        result = json.loads(result).get("resultMessage", "")
+    lines = [line.strip() for line in result.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
 
 
 def innermost_reason(error: BaseException) -> tuple[str, bool]:

@@ -65,6 +65,22 @@ def test_any_text_is_kept(server, text):
     assert (found.name, found.custom_properties["text"].string_value) == (kept.name, text)
 
 
+def test_what_is_asked_for_by_ids_comes_in_their_order(server):
+    """TFX's cache puts artifacts beside the names of outputs, one by one."""
+    with runner.PatientMetadata(connecting.connection_to(server.url)) as handle:
+        store = handle.store
+        kinds = [store.put_artifact_type(mlmd.ArtifactType(name=name)) for name in ("A", "B")]
+        made = [mlmd.Artifact(type_id=kinds[n % 2], uri=f"/{n}") for n in range(4)]
+        ids = store.put_artifacts(made)
+        [first] = store.get_artifacts_by_id(ids[:1])
+        first.state = mlmd.Artifact.LIVE
+        store.put_artifacts([first])
+        for asked in (ids, ids[::-1], [*ids, ids[0]]):
+            assert [a.id for a in store.get_artifacts_by_id(asked)] == asked
+        types = store.get_artifact_types_by_id([kinds[0], kinds[1], kinds[0]])
+        assert [t.name for t in types] == ["A", "B", "A"]
+
+
 def test_a_connection_that_was_lost_is_made_again(server):
     with runner.PatientMetadata(connecting.connection_to(server.url)) as handle:
         kind = handle.store.put_context_type(mlmd.ContextType(name="lost"))

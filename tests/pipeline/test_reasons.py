@@ -4,7 +4,10 @@ import pytest
 
 pytest.importorskip("tfx")
 
+from ml_metadata.proto import metadata_store_pb2 as mlmd
+
 from pairloom.components.pairs.errors import DataError
+from pairloom.pipeline import runner
 from pairloom.pipeline.runner import innermost_reason
 
 
@@ -64,3 +67,21 @@ def test_an_error_of_ours_raised_while_another_was_handled_counts_as_its_cause()
             raise RuntimeError("while cleaning up")  # noqa: B904
     except RuntimeError as error:
         assert innermost_reason(error) == ("the true reason", True)
+
+
+@pytest.mark.parametrize(
+    ("noted", "told"),
+    [
+        (
+            '{\n  "resultMessage": "Traceback\\n  of some lines\\nValueError: no",\n  "code": 13\n}',
+            "no",
+        ),
+        ("ValueError: no", "no"),
+        ("", ""),
+        ("{}", ""),
+    ],
+)
+def test_what_tfx_noted_of_a_failure_is_its_last_line(noted, told):
+    execution = mlmd.Execution()
+    execution.custom_properties["__execution_result__"].string_value = noted
+    assert runner._told_by(execution) == (f"ValueError: {told}" if told else "")
