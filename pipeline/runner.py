@@ -68,7 +68,7 @@ class NodeFailed(UserError):
 class PatientMetadata(metadata.Metadata):
     """TFX's handle of a metadata database, of which all behave as TFX takes them to.
 
-    It waits for one that is away, keeps any text, and gives what is asked for by ids in that order.
+    It waits for one that is away, keeps any text, and gives what is asked for by ids in order.
     """
 
     def __init__(self, connection_config: mlmd.ConnectionConfig):

@@ -73,7 +73,7 @@ def test_an_error_of_ours_raised_while_another_was_handled_counts_as_its_cause()
     ("noted", "told"),
     [
         (
-            '{\n  "resultMessage": "Traceback\\n  of some lines\\nValueError: no",\n  "code": 13\n}',
+            '{\n  "resultMessage": "Traceback\\n  of it\\nValueError: no",\n  "code": 13\n}',
             "no",
         ),
         ("ValueError: no", "no"),
