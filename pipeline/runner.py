@@ -80,6 +80,11 @@ class PatientMetadata(metadata.Metadata):
     def __enter__(self) -> metadata.Metadata:
         return patiently(super().__enter__, self.connection_config)
 
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        # The database is free once nobody refers to the store.
+        self._opened = None
+
     @property
     def store(self) -> metadata_store.MetadataStore:
         opened, config = super().store, self.connection_config

@@ -16,7 +16,7 @@ def test_a_model_tells_its_state_and_the_scores_of_its_run(open_page):
 
 def test_a_version_without_a_known_run_stands_without_scores(open_page):
     tab = open_page(model="words", version="3")
-    tab.wait("document.querySelector('#versions td:nth-child(3)')")
+    tab.wait(r"/^words\s+3\b/.test(document.querySelector('.about-version')?.innerText.trim())")
     assert tab.evaluate("document.querySelector('.about-version .scores')") is None
     assert tab.text(".about-version").split() == ["words", "3", "serving"]
 

@@ -162,7 +162,8 @@ def test_nothing_is_computed_longer_than_the_flag_says(start_server, base_path):
     assert code is grpc.StatusCode.DEADLINE_EXCEEDED
     with Client(f"127.0.0.1:{server.port}", "tiny") as client:
         assert client.predict("a")[0].text == "1:A"
-    assert time.monotonic() - started < 5
+    # Without the limit it would take days.
+    assert time.monotonic() - started < 60
 
 
 def test_what_a_client_left_behind_tells_in_the_server_s_health(
