@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pairloom",
-        metavar="COMMAND",
-        help="the command `pairloom` where the nodes run (default: this one; for kubeflow "
-        "that on the image's PATH)",
+        metavar="PATH",
+        help="the command `pairloom` where the nodes run, one path or name; a script may hold more "
+        "(default: this one; for kubeflow that on the image's PATH)",
     )
 
 
@@ -58,6 +58,9 @@ def run(args: argparse.Namespace) -> int:
     compiled = compile_recipe(recipe, args.runs_dir, here=args.scheduler != "kubeflow")
     if args.scheduler == "airflow":
         pairloom = args.pairloom or str(Path(sys.executable).with_name("pairloom"))
+        if os.sep in pairloom:
+            # Tasks run in a folder of their own.
+            pairloom = os.path.abspath(pairloom)
         _write_dag(recipe, compiled, Path(args.output or "dags"), pairloom)
         return 0
     if args.scheduler == "kubeflow":
