@@ -150,7 +150,8 @@ class WordsRun:
     def leftovers(self) -> list[str]:
         """Files in the run's folder that belong to nothing."""
         kept = [str(place) for places in self.live().values() for place in places]
-        kept += [f"{self.folder.pipeline_root}/.locks", self.folder.checkpoints]
+        root = self.folder.pipeline_root
+        kept += [f"{root}/.locks", f"{root}/.database", self.folder.checkpoints]
         kept += [str(self.served / str(version)) for version in self.versions()]
         kept += [str(self.folder.logs), self.folder.report, str(self.folder.path / ".lock")]
         kept += [str(self.folder.path / "metadata.sqlite")]
